@@ -16,7 +16,8 @@ of drawn changes; --log should then name another file. --programs asks these slo
 functions that no fast test calls. --sanitize builds with the address and undefined-behaviour sanitizers.
 
 A survivor that means the same as the original is no fault of the tests; each other one is a rule without a test.
-tests/equal_mutants.txt lists the first, each with its reason; they count as equal and are not printed."""
+tests/equal_mutants.txt lists the first, each with its reason; they count as equal and are not printed. So does the smaller or
+larger of two numbers with another comparison: "a < b ? a : b" and "a <= b ? a : b"."""
 
 import argparse
 import json
@@ -360,8 +361,25 @@ def key_of(mutant):
     return (mutant["file"], mutant["from"], mutant["to"], mutant["line"])
 
 
+# "a < b ? a : b" is the same with <=: where both are equal either is the result.
+OPERAND = r"[\w.>\[\]*-]+"
+BEFORE, AFTER = r"(?:(?<=[^=!<>]= )|(?<=return )|(?<=[(])|(?<=, ))", "(?=[;),])"
+SMALLER_OR_LARGER = re.compile(
+    rf"{BEFORE}({OPERAND}) (?P<than><=?|>=?) ({OPERAND}) \? (?:\1 : \3|\3 : \1){AFTER}")
+
+
+def is_smaller_or_larger(mutant):
+    for match in SMALLER_OR_LARGER.finditer(mutant["from"]):
+        than = match["than"]
+        other = than[0] if than.endswith("=") else than + "="
+        if mutant["from"][:match.start("than")] + other + mutant["from"][match.end("than"):] == mutant["to"]:
+            return True
+    return False
+
+
 def is_equal(mutant, done, equal):
-    return done[key_of(mutant)]["result"] == "SURVIVED" and (mutant["file"], mutant["from"], mutant["to"]) in equal
+    known = (mutant["file"], mutant["from"], mutant["to"]) in equal or is_smaller_or_larger(mutant)
+    return done[key_of(mutant)]["result"] == "SURVIVED" and known
 
 
 def main():
