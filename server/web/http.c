@@ -252,8 +252,15 @@ static bool write_chunk(cairn_http_exchange *own) {
 // a turn of the loop.
 static bool go_on(cairn_http *http, cairn_http_exchange *own) {
     struct lws *connection = own->connection;
-    if (own->state == EXCHANGE_READY && !begin_answer(http, own)) {
-        return false;
+    if (own->state == EXCHANGE_READY) {
+        // Without a body the exchange ends with its head, and its memory may be given back.
+        const bool ends = own->answer.size == 0 || own->head;
+        if (!begin_answer(http, own)) {
+            return false;
+        }
+        if (ends) {
+            return true;
+        }
     }
     if (own->answer.size == own->sent || lws_partial_buffered(connection)) {
         return true;

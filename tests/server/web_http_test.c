@@ -465,6 +465,22 @@ TEST("an answer may come later, and one whose connection ends before is told of 
     close(fd);
 }
 
+TEST("an answer without a body may come later, too") {
+    static const char *const requests[] = {
+        "HEAD /later HTTP/1.1\r\nHost: a\r\n\r\n", "GET /later HTTP/1.1\r\nHost: a\r\n\r\n"};
+    const int fd = kit_dial(&address, 0);
+    for (uint32_t i = 0; i < 2; ++i) {
+        later = NULL;
+        kit_say(fd, requests[i], strlen(requests[i]));
+        wait_for_exchange();
+        cairn_http_answer_later(
+            later, i == 0 ? cairn_http_words(200, "at last") : (cairn_http_answer){.status = 404});
+        assert_int_equal(kit_hear_head(fd), i == 0 ? 200 : 404);
+        assert_int_equal(kit_ask(fd, "GET / HTTP/1.1\r\nHost: a\r\n\r\n"), 200);
+    }
+    close(fd);
+}
+
 TEST("a network that asks too fast is refused whatever it asks") {
     const int fd = kit_dial(&address, 0);
     uint32_t taken = 0;
