@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: MIT
 // Broadcasts as files while the system refuses one call after the other: what the index lists is
 // there and whole, and nothing else is left behind.
+#define _POSIX_C_SOURCE 200809L
 #include "tests/kit/test.h"
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "server/daemon/broadcast.h"
@@ -198,4 +201,60 @@ TEST("a segment with a path that is too long is reported and not written") {
     snprintf(path, sizeof path, "%s/hall", folder);
     assert_int_equal(rmdir(path), 0);
     assert_int_equal(rmdir(folder), 0);
+}
+
+static void name_segment(char path[128], uint32_t number) {
+    snprintf(path, 128, "%s/hall/%08u.cairn", folder, (unsigned)number);
+}
+
+static void touch(const char *path, time_t age_s) {
+    const struct timespec times[2] = {
+        {.tv_sec = time(NULL) - age_s}, {.tv_sec = time(NULL) - age_s}};
+    FILE *file = fopen(path, "a");
+    assert_non_null(file);
+    fclose(file);
+    assert_int_equal(utimensat(AT_FDCWD, path, times, 0), 0);
+}
+
+TEST("another run goes on with the next number, and deletes segments when they are old enough") {
+    static const char *const others[] = {
+        "99999.cairn", "000000099.cairn", "00000099.cairn.part", "00000099", "a0000099.cairn"};
+    char path[128];
+    assert_int_equal(run(UINT32_MAX), SEGMENTS);
+    for (uint32_t i = 0; i < sizeof others / sizeof *others; ++i) {
+        snprintf(path, sizeof path, "%s/hall/%s", folder, others[i]);
+        touch(path, 1000);
+    }
+    for (uint32_t i = 0; i < SEGMENTS; ++i) {
+        name_segment(path, i);
+        touch(path, i < 3 ? 200 : 50);
+    }
+    name_segment(path, 1); // somebody else has deleted it
+    assert_int_equal(unlink(path), 0);
+    const cairn_broadcast_config config = {
+        .folder = folder, .keep_s = 100, .calls = &faulty, .on_error = on_error};
+    cairn_broadcast *broadcast;
+    assert_int_equal(cairn_broadcast_create(&config, &broadcast), CAIRN_OK);
+    assert_true(write_segment(broadcast, 0));
+    for (uint32_t i = 0; i <= SEGMENTS + 1; ++i) {
+        name_segment(path, i);
+        assert_int_equal(access(path, F_OK) == 0, i >= 3 && i <= SEGMENTS);
+    }
+    for (uint32_t i = 3; i < SEGMENTS; ++i) {
+        name_segment(path, i);
+        touch(path, 200);
+    }
+    assert_true(write_segment(broadcast, 1));
+    for (uint32_t i = 0; i <= SEGMENTS + 2; ++i) {
+        name_segment(path, i);
+        assert_int_equal(access(path, F_OK) == 0, i >= SEGMENTS && i <= SEGMENTS + 1);
+    }
+    cairn_broadcast_close(broadcast);
+    for (uint32_t i = 0; i < sizeof others / sizeof *others; ++i) {
+        snprintf(path, sizeof path, "%s/hall/%s", folder, others[i]);
+        assert_int_equal(unlink(path), 0);
+    }
+    assert_int_equal(errors, 0);
+    snprintf(path, sizeof path, "rm -r %s", folder);
+    assert_int_equal(system(path), 0);
 }

@@ -3,6 +3,7 @@
 #include "tests/kit/test.h"
 
 #include "server/room/command_log.h"
+#include "server/room/game_log.h"
 
 #define TICKS 8
 #define COMMANDS 3
@@ -70,4 +71,30 @@ TEST("ticks of any number of commands are read as they were stored, while the lo
         }
     }
     cairn_command_log_destroy(log);
+}
+
+TEST("of a log of game messages what was overwritten is missed, and others' messages are passed") {
+    static cairn_game_record ring[CAIRN_GAME_LOG_CAPACITY];
+    cairn_game_log log = {.ring = ring};
+    for (uint32_t i = 0; i < CAIRN_GAME_LOG_CAPACITY + 10; ++i) {
+        ring[log.written++ % CAIRN_GAME_LOG_CAPACITY] = (cairn_game_record){
+            .tick = i, .message = {.slot = i % 3 == 0 ? CAIRN_SLOT_ALL : i % 3}};
+    }
+    static const struct {
+        uint32_t slot;
+        uint64_t next, missed, found; // number of the record
+    } rows[] = {{1, 0, 10, 10}, {2, 0, 10, 11}, {1, 9, 1, 10}, {1, 10, 0, 10}, {1, 11, 0, 12},
+        {CAIRN_SLOT_NONE, 0, 10, 12}, {CAIRN_SLOT_NONE, 12, 0, 12}, {CAIRN_SLOT_NONE, 13, 0, 15}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; ++i) {
+        uint64_t next = rows[i].next, missed = 0;
+        const cairn_game_record *found = cairn_game_log_next(&log, rows[i].slot, &next, &missed);
+        assert_non_null(found);
+        assert_int_equal(found->tick, rows[i].found);
+        assert_int_equal(next, rows[i].found);
+        assert_int_equal(missed, rows[i].missed);
+    }
+    uint64_t end = log.written, missed = 0;
+    assert_null(cairn_game_log_next(&log, 1, &end, &missed));
+    assert_int_equal(end, log.written);
+    assert_int_equal(missed, 0);
 }

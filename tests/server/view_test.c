@@ -608,7 +608,8 @@ TEST("an event is told if all bodies that it has are shown") {
     cairn_world_step(world, NULL, 0);
     sender s;
     begin_sender(&s, world, 20);
-    const cairn_body_id shown = s.view->members[0].id, hidden = 77;
+    const cairn_body_id shown = s.view->members[0].id;
+    const cairn_body_id hidden = shown + (1u << CAIRN_ID_INDEX_BITS); // had its index before
     const struct {
         cairn_body_id a, b;
         bool told;
@@ -627,6 +628,29 @@ TEST("an event is told if all bodies that it has are shown") {
         assert_int_equal(sent.next, i + 1);
     }
     cairn_event_log_destroy(log);
+    end_sender(&s);
+    cairn_world_destroy(world);
+}
+
+TEST("the bytes of a view are those of its bodies, its parts and itself") {
+    cairn_world *world = row_of_bodies(64, 0.0f);
+    cairn_world_step(world, NULL, 0);
+    sender s;
+    begin_sender(&s, world, 20);
+    const size_t before = cairn_view_bytes(s.view);
+    const cairn_view *view = s.view;
+    assert_int_equal(before, sizeof *view + view->capacity / 8 +
+                                 view->room * sizeof *view->members +
+                                 view->search.room * sizeof *view->search.found);
+    assert_true(view->room >= 64);
+    send_part(&s, UINT64_MAX);
+    assert_int_equal(
+        cairn_view_bytes(view), before + view->parts[0].capacity * sizeof *view->parts[0].records);
+    assert_true(view->parts[0].capacity >= 64);
+    const size_t one = cairn_baselines_bytes(s.baselines);
+    next_snapshot(&s);
+    next_snapshot(&s);
+    assert_true(cairn_baselines_bytes(s.baselines) >= one + 2 * 64 * sizeof(cairn_quantised_body));
     end_sender(&s);
     cairn_world_destroy(world);
 }
