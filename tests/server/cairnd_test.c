@@ -520,3 +520,21 @@ TEST("a file that changed is read again on a signal, and refused with its line i
     expect(out, "line=2 column=20");
     expect(out, "ended");
 }
+
+TEST("a server that nobody is in ends soon after a signal, however long it may drain") {
+    struct timespec begin, done;
+    const pid_t child = start(0, (const char *const[]){"--drain-seconds", "15", NULL});
+    wait_for_line(said[0], "listening");
+    assert_int_equal(clock_gettime(CLOCK_MONOTONIC, &begin), 0);
+    assert_int_equal(kill(child, SIGHUP), 0); // there is no file to read again
+    nanosleep(&(struct timespec){.tv_nsec = 20000000}, NULL);
+    assert_int_equal(waitpid(child, NULL, WNOHANG), 0);
+    assert_int_equal(kill(child, SIGTERM), 0);
+    assert_int_equal(end(0, child), 0);
+    assert_int_equal(clock_gettime(CLOCK_MONOTONIC, &done), 0);
+    assert_in_range(done.tv_sec - begin.tv_sec, 0, 10);
+    expect(out, "ends_soon");
+    expect(out, "the server ends in 15 s");
+    assert_null(strstr(out, "reload"));
+    expect(out, "ended");
+}
