@@ -239,6 +239,31 @@ TEST("each request to operate that is refused is counted by its reason, on which
     expect_count("cairn_web_controls_left", 0);
 }
 
+TEST("what names no verb, is no JSON or asks to drain with words is refused, and counted") {
+    char text[512];
+    assert_int_equal(post("/control/jump", "{}"), 404);
+    assert_non_null(strstr(kit_answered.body, "unknown verb"));
+    static const char *const types[] = {"Content-Type: text/plain\r\n",
+        "Content-Type: application/json; charset=utf-8\r\n", "Content-Type: application/jso\r\n",
+        ""};
+    for (size_t i = 0; i < sizeof types / sizeof *types; ++i) {
+        snprintf(text, sizeof text,
+            "POST /control/pause HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer %s\r\n"
+            "%sContent-Length: 2\r\n\r\n{}",
+            "0101010101010101010101010101010101010101010101010101010101010101", types[i]);
+        assert_int_equal(kit_ask_once(&address, text), 415);
+    }
+    static const char *const wrong[] = {"[]", "{\"a\": 1}", "{", "1"};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; ++i) {
+        assert_int_equal(post("/drain", wrong[i]), 400);
+        assert_int_equal(get("/readyz"), 200);
+    }
+    assert_int_equal(get("/metrics"), 200);
+    expect_count("cairn_web_controls", 0);
+    expect_count("cairn_web_controls_refused_body", 9);
+    assert_int_equal(post("/drain", "{}"), 200);
+}
+
 static int post_from(const char *host, const char *origin) {
     char text[512];
     snprintf(text, sizeof text,
