@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: MIT
 // A room that waits for late inputs is not slowed down by a player whose inputs are always a little
-// late. tests/storm/stall_test.c has the waits that are announced.
+// late. tests/storm/stall_test.c has the waits that are announced, as their players see them.
 #include "tests/kit/test.h"
 
+#include "server/room/inbox.h"
+#include "server/session/input_wait.h"
+#include "server/session/session.h"
 #include "tests/kit/packed.h"
 #include "tests/server/story.h"
 
@@ -11,8 +14,13 @@
 
 static story s; // too large for a stack
 
+static bool has_story;
+
 AFTER_EACH {
-    story_end(&s);
+    if (has_story) {
+        story_end(&s);
+    }
+    has_story = false;
 }
 
 static void send_input_for(uint32_t client, uint64_t tick) {
@@ -30,6 +38,7 @@ static uint64_t ticks_with_late_player(uint32_t late_ms) {
     config.first_room.wait_ms = 500;
     config.first_room.tick_rate_hz = RATE_HZ;
     story_start(&s, &config);
+    has_story = true;
     story_join(&s, CAIRN_MODE_LOCKSTEP, false);
     const uint32_t late = story_join(&s, CAIRN_MODE_LOCKSTEP, false);
     story_run_ms(&s, 1000);
@@ -58,6 +67,7 @@ TEST("after a stall the room steps those ticks at once for which it has all inpu
     config.first_room.tick_rate_hz = RATE_HZ;
     config.first_room.catch_up_ticks_max = 60;
     story_start(&s, &config);
+    has_story = true;
     const uint32_t player = story_join(&s, CAIRN_MODE_LOCKSTEP, false);
     story_run_ms(&s, 1000);
     s.clients[player].mute_inputs = true;
@@ -84,5 +94,189 @@ TEST("inputs that are always a little late do not slow the room down") {
             assert_true(story_statistics(&s).total.slots_given_up > 0);
         }
         assert_true(story_statistics(&s).total.input_wait_ns > 0);
+    }
+}
+
+#define FIRST_TICK 100
+#define STEP_NS (CAIRN_NS_PER_S / 50)
+#define WAIT_MS 100
+#define MS_NS UINT64_C(1000000)
+
+// A room of one player that simulates, and whose inputs a test sends.
+typedef struct bench {
+    cairn_server_context context;
+    cairn_room room;
+    cairn_session session;
+    cairn_input_wait wait;
+    uint64_t due_ns;
+} bench;
+
+static void begin_bench(bench *b) {
+    const cairn_inbox_config inbox = {
+        .tick = FIRST_TICK - 1, .window_ticks = 64, .slots = 2, .hold_ticks = 3};
+    const cairn_link_config link = cairn_link_config_default();
+    *b = (bench){.context = {.now_ns = 100 * CAIRN_NS_PER_S},
+        .room = {.settings = {.wait_ms = WAIT_MS, .tick_rate_hz = 50, .players_max = 2},
+            .input_wait = &b->wait,
+            .members = &b->session,
+            .member_last = &b->session},
+        .session = {.room = &b->room,
+            .slot = 0,
+            .state = CAIRN_SESSION_PLAYING,
+            .mode = CAIRN_MODE_LOCKSTEP,
+            .received_ns = 100 * CAIRN_NS_PER_S,
+            .due_ns = &b->due_ns}};
+    b->room.scheduler = cairn_tick_scheduler_of(b->context.now_ns, 50, 8, FIRST_TICK);
+    assert_int_equal(cairn_inbox_create(&inbox, &b->room.inbox), CAIRN_OK);
+    assert_int_equal(cairn_encoder_create(CAIRN_MESSAGE_SIZE_MAX, &b->context.encoder), CAIRN_OK);
+    assert_int_equal(cairn_link_create(&link, b->context.now_ns, &b->session.link), CAIRN_OK);
+    cairn_inbox_join(b->room.inbox);
+    cairn_command commands[CAIRN_INBOX_COMMANDS_MAX];
+    assert_int_equal(cairn_inbox_gather(b->room.inbox, commands), 1);
+}
+
+static void end_bench(bench *b) {
+    cairn_inbox_destroy(b->room.inbox);
+    cairn_encoder_destroy(b->context.encoder);
+    cairn_link_destroy(b->session.link);
+}
+
+static void send_tick(bench *b, uint64_t tick) {
+    const cairn_command input = {.sequence = (uint32_t)tick};
+    assert_int_equal(cairn_inbox_take(b->room.inbox, 0, tick, &input), CAIRN_INBOX_TAKEN);
+}
+
+// How many of `ticks` may be stepped `after_ns` after the next one was due.
+static uint32_t ready_after(bench *b, int64_t after_ns, uint32_t ticks) {
+    b->context.now_ns = cairn_tick_scheduler_due_ns(&b->room.scheduler, b->room.scheduler.tick) +
+                        (uint64_t)after_ns;
+    b->session.received_ns = b->context.now_ns;
+    return cairn_input_wait_ready_count(&b->context, &b->room, ticks);
+}
+
+// The next tick is stepped when its input came so late.
+static void step_late(bench *b, uint64_t late_ns) {
+    const uint64_t due_ns = cairn_tick_scheduler_due_ns(&b->room.scheduler, b->room.scheduler.tick);
+    assert_int_equal(ready_after(b, 0, 1), 0);
+    assert_int_equal(ready_after(b, (int64_t)late_ns - 1, 1), 0);
+    send_tick(b, b->room.scheduler.tick);
+    assert_int_equal(ready_after(b, (int64_t)late_ns, 1), 1);
+    assert_int_equal(cairn_tick_scheduler_due_ns(&b->room.scheduler, b->room.scheduler.tick),
+        due_ns + late_ns / STEP_NS * STEP_NS); // the schedule slips by whole ticks
+    cairn_tick_scheduler_step(&b->room.scheduler);
+}
+
+TEST("a wait is announced after two ticks, and ends with the input or with the time for it") {
+    bench b;
+    begin_bench(&b);
+    assert_int_equal(ready_after(&b, 0, 4), 4); // who has sent nothing yet is not waited for
+    send_tick(&b, FIRST_TICK);
+    cairn_tick_scheduler_step(&b.room.scheduler);
+    assert_int_equal(ready_after(&b, 0, 0), 0);
+    assert_int_equal(ready_after(&b, 0, 4), 0);
+    const uint64_t due_ns = b.context.now_ns;
+    assert_int_equal(cairn_input_wait_due_ns(&b.room), due_ns + 2 * STEP_NS);
+    assert_int_equal(ready_after(&b, 2 * STEP_NS - 1, 4), 0);
+    assert_int_equal(b.room.statistics.input_waits, 0);
+    assert_int_equal(ready_after(&b, 2 * STEP_NS, 4), 0);
+    assert_int_equal(b.room.statistics.input_waits, 1);
+    assert_int_equal(ready_after(&b, 3 * STEP_NS, 4), 0);
+    assert_int_equal(b.room.statistics.input_waits, 1); // once
+    assert_int_equal(cairn_input_wait_due_ns(&b.room), due_ns + WAIT_MS * MS_NS);
+    send_tick(&b, FIRST_TICK + 1);
+    assert_int_equal(ready_after(&b, 3 * STEP_NS, 4), 1);
+    assert_int_equal(b.room.statistics.input_wait_ns, 3 * STEP_NS);
+    assert_int_equal(b.wait.slots[0].waits, 1);
+    assert_int_equal(b.wait.slots[0].waited_ns, 3 * STEP_NS);
+    assert_int_equal(b.wait.slots[0].offences, 1);
+    assert_false(b.wait.waiting);
+    cairn_tick_scheduler_step(&b.room.scheduler);
+    assert_int_equal(ready_after(&b, 0, 4), 0);
+    assert_int_equal(ready_after(&b, WAIT_MS * (int64_t)MS_NS - 1, 4), 0);
+    assert_int_equal(ready_after(&b, WAIT_MS * (int64_t)MS_NS, 4), 1); // without it
+    assert_int_equal(b.wait.slots[0].timely_required, 1);
+    // Not waited for until an input is on time.
+    const uint64_t tick = b.room.scheduler.tick;
+    cairn_input_wait_observe_tick(&b.room, tick);
+    cairn_tick_scheduler_step(&b.room.scheduler);
+    assert_int_equal(ready_after(&b, 0, 4), 4);
+    send_tick(&b, tick + 1);
+    cairn_input_wait_observe_tick(&b.room, tick + 1);
+    assert_int_equal(b.wait.slots[0].timely_required, 0);
+    cairn_tick_scheduler_step(&b.room.scheduler);
+    assert_int_equal(ready_after(&b, 0, 4), 0);
+    send_tick(&b, tick + 4);
+    assert_int_equal(ready_after(&b, STEP_NS, 4), 1);
+    cairn_tick_scheduler_step(&b.room.scheduler);
+    assert_int_equal(ready_after(&b, 0, 4), 2); // as far as inputs are there
+    assert_int_equal(ready_after(&b, 0, 2), 2);
+    cairn_input_wait_reset_slot(&b.room, 0);
+    assert_int_equal(b.wait.slots[0].waits, 0);
+    end_bench(&b);
+}
+
+TEST("a player that is silent for a second, does not play or only watches is not waited for") {
+    bench b;
+    begin_bench(&b);
+    send_tick(&b, FIRST_TICK);
+    cairn_tick_scheduler_step(&b.room.scheduler);
+    b.context.now_ns = cairn_tick_scheduler_due_ns(&b.room.scheduler, FIRST_TICK + 1);
+    static const struct {
+        uint64_t silent_ns;
+        cairn_session_state state;
+        uint32_t mode, slot;
+        bool waited_for;
+    } rows[] = {{CAIRN_NS_PER_S, CAIRN_SESSION_PLAYING, CAIRN_MODE_LOCKSTEP, 0, false},
+        {0, CAIRN_SESSION_WELCOMED, CAIRN_MODE_LOCKSTEP, 0, false},
+        {0, CAIRN_SESSION_PLAYING, CAIRN_MODE_INTERPOLATE, 0, false},
+        {0, CAIRN_SESSION_PLAYING, CAIRN_MODE_LOCKSTEP, CAIRN_SLOT_NONE, false},
+        {CAIRN_NS_PER_S - 1, CAIRN_SESSION_PLAYING, CAIRN_MODE_LOCKSTEP, 0, true}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; ++i) {
+        b.session.received_ns = b.context.now_ns - rows[i].silent_ns;
+        b.session.state = rows[i].state;
+        b.session.mode = rows[i].mode;
+        b.session.slot = rows[i].slot;
+        assert_int_equal(
+            cairn_input_wait_ready_count(&b.context, &b.room, 1), rows[i].waited_for ? 0 : 1);
+    }
+    b.session.state = CAIRN_SESSION_PLAYING;
+    b.session.mode = CAIRN_MODE_LOCKSTEP;
+    b.session.slot = 0;
+    b.room.settings.wait_ms = 0;
+    assert_int_equal(cairn_input_wait_ready_count(&b.context, &b.room, 3), 3);
+    end_bench(&b);
+}
+
+TEST(
+    "a player that delays its room again and again is given up until it was on time for a second") {
+    static const struct {
+        uint64_t late_ns, pause_ns;
+        uint32_t given_up_at; // after so many waits; 0: never
+    } rows[] = {{2 * STEP_NS + MS_NS, 0, 3}, {2 * STEP_NS + MS_NS, CAIRN_INPUT_WAIT_OFFENCES_NS, 0},
+        {39 * MS_NS, 0, 13}, {2 * STEP_NS, 0, 13}, {10 * MS_NS, CAIRN_NS_PER_S, 0}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; ++i) {
+        bench b;
+        begin_bench(&b);
+        send_tick(&b, FIRST_TICK);
+        cairn_tick_scheduler_step(&b.room.scheduler);
+        for (uint32_t k = 1; k <= 30 && b.room.statistics.slots_given_up == 0; ++k) {
+            step_late(&b, rows[i].late_ns);
+            assert_int_equal(b.room.statistics.slots_given_up, k == rows[i].given_up_at);
+            cairn_tick_scheduler_restart(
+                &b.room.scheduler, b.context.now_ns + rows[i].pause_ns, 1000);
+        }
+        assert_int_equal(b.room.statistics.slots_given_up, rows[i].given_up_at > 0);
+        if (rows[i].given_up_at > 0) {
+            assert_int_equal(b.wait.slots[0].timely_required, 50);
+            for (uint32_t k = 0; k < 50; ++k) {
+                assert_int_equal(b.wait.slots[0].timely_missing, 50 - k);
+                assert_int_equal(ready_after(&b, 0, 1), 1);
+                send_tick(&b, b.room.scheduler.tick);
+                cairn_input_wait_observe_tick(&b.room, b.room.scheduler.tick);
+                cairn_tick_scheduler_step(&b.room.scheduler);
+            }
+            assert_int_equal(ready_after(&b, 0, 1), 0); // and is waited for again
+        }
+        end_bench(&b);
     }
 }
