@@ -132,6 +132,7 @@ TEST("clients of every mode play on with another server, and notice nothing") {
     const uint32_t predicts = story_join(&s, CAIRN_MODE_PREDICT, false);
     const uint32_t shown = story_join(&s, CAIRN_MODE_INTERPOLATE, false);
     const uint32_t locked = story_join(&s, CAIRN_MODE_LOCKSTEP, true);
+    const uint32_t heals = story_join(&s, CAIRN_MODE_HEAL, false);
     s.clients[predicts].buttons = 1;
     story_run_ms(&s, 1000);
     begin(NULL);
@@ -157,10 +158,12 @@ TEST("clients of every mode play on with another server, and notice nothing") {
     assert_int_equal(s.clients[predicts].states_begun, states);
     assert_int_equal(s.server->sessions[0].input_timing.inputs_late, late);
     assert_int_equal(story_statistics(&s).total.inputs_late, 0);
+    assert_int_equal(s.server->sessions[heals].mode, CAIRN_MODE_HEAL);
+    assert_true(s.clients[heals].ticks_stepped > 200);
     // Leaving and joining work as before.
     story_leave(&s, shown);
     story_run_ms(&s, 200);
-    assert_int_equal(story_statistics(&s).clients, 2);
+    assert_int_equal(story_statistics(&s).clients, 3);
     const uint32_t late_joiner = story_join(&s, CAIRN_MODE_PREDICT, false);
     story_run_ms(&s, 1000);
     assert_true(s.clients[late_joiner].welcomed);
