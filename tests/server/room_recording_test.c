@@ -244,6 +244,31 @@ TEST("whatever write fails, the recording continues in a file that verifies") {
     }
 }
 
+TEST("of what waits when a write fails all ticks up to the next start are lost, and counted") {
+    for (uint32_t good = 0; good < 6; ++good) {
+        start();
+        run_ticks(100);
+        holds_tasks = true;
+        run_ticks(600); // some pieces
+        fail_from = writes + good;
+        fail_to = fail_from + 1;
+        holds_tasks = false;
+        run_tasks();
+        const uint64_t lost = statistics().total.recording_ticks_lost;
+        assert_in_range(lost, 1, 660);
+        run_ticks(600);
+        cairn_server_drain(server, now_ns);
+        assert_int_equal(statistics().total.recording_ticks_lost, 1300 - verify_files(false));
+        assert_int_equal(statistics().total.recording_failures, 1);
+        cairn_server_destroy(server);
+        server = NULL;
+        for (uint32_t i = 0; i < file_count; ++i) {
+            free(files[i].bytes);
+        }
+        before_each();
+    }
+}
+
 TEST("an end that cannot be written is reported") {
     start();
     run_ticks(30);
