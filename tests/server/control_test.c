@@ -471,6 +471,65 @@ TEST("rays and overlaps name the shapes they hit") {
     }
 }
 
+static cairn_vec3 along(uint32_t axis, float value) {
+    float at[3] = {0.5f, 0.5f, 0.5f};
+    at[axis] = value;
+    return (cairn_vec3){at[0], at[1], at[2]};
+}
+
+static uint32_t ask_at(uint32_t kind, cairn_vec3 at) {
+    const cairn_vec3 half = {0.5f, 0.5f, 0.5f};
+    switch (kind) {
+    case 0:
+        return kit_ask(&s, .verb = CAIRN_CONTROL_RAY, .ray = {.origin = at});
+    case 1:
+        return kit_ask(&s, .verb = CAIRN_CONTROL_RAY, .ray = {.translation = at});
+    case 2:
+        return kit_ask(
+            &s, .verb = CAIRN_CONTROL_CAST, .cast = {.position = at, .half_extents = half});
+    case 3:
+        return kit_ask(
+            &s, .verb = CAIRN_CONTROL_CAST, .cast = {.translation = at, .half_extents = half});
+    case 4:
+        return kit_ask(&s, .verb = CAIRN_CONTROL_CLOSEST, .closest = {.position = at});
+    default:
+        return kit_ask(
+            &s, .verb = CAIRN_CONTROL_OVERLAP, .overlap = {.position = at, .half_extents = half});
+    }
+}
+
+TEST("a query may reach to the ends of the world on each axis, and no further") {
+    kit_verb(&s, CAIRN_CONTROL_PAUSE);
+    for (uint32_t kind = 0; kind < 6; ++kind) {
+        for (uint32_t axis = 0; axis < 3; ++axis) {
+            for (int32_t sign = -1; sign <= 1; sign += 2) {
+                const float end = (float)sign * CAIRN_DISTANCE_MAX;
+                assert_int_equal(ask_at(kind, along(axis, end)), CAIRN_CONTROL_DONE);
+                assert_int_equal(
+                    ask_at(kind, along(axis, 1.001f * end)), CAIRN_CONTROL_OUT_OF_RANGE);
+            }
+        }
+    }
+    for (uint32_t axis = 0; axis < 3; ++axis) {
+        static const float sizes[] = {CAIRN_SHAPE_SIZE_MIN, 0.99f * CAIRN_SHAPE_SIZE_MIN,
+            CAIRN_SHAPE_SIZE_MAX, 1.01f * CAIRN_SHAPE_SIZE_MAX};
+        for (uint32_t i = 0; i < 4; ++i) {
+            assert_int_equal(kit_ask(&s, .verb = CAIRN_CONTROL_OVERLAP,
+                                 .overlap = {.half_extents = along(axis, sizes[i])}),
+                i % 2 == 0 ? CAIRN_CONTROL_DONE : CAIRN_CONTROL_OUT_OF_RANGE);
+            assert_int_equal(kit_ask(&s, .verb = CAIRN_CONTROL_OVERLAP,
+                                 .overlap = {.has_radius = true, .radius = sizes[i]}),
+                i % 2 == 0 ? CAIRN_CONTROL_DONE : CAIRN_CONTROL_OUT_OF_RANGE);
+        }
+    }
+    static const float reaches[] = {0.0f, -0.1f, CAIRN_DISTANCE_MAX, 1.001f * CAIRN_DISTANCE_MAX};
+    for (uint32_t i = 0; i < 4; ++i) {
+        assert_int_equal(
+            kit_ask(&s, .verb = CAIRN_CONTROL_CLOSEST, .closest = {.distance_max = reaches[i]}),
+            i % 2 == 0 ? CAIRN_CONTROL_DONE : CAIRN_CONTROL_OUT_OF_RANGE);
+    }
+}
+
 // A ball that is cast down meets the top of a box when its centre is one radius above it.
 TEST("casts and the nearest shape are those of the world") {
     kit_verb(&s, CAIRN_CONTROL_PAUSE);

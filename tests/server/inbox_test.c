@@ -371,3 +371,22 @@ TEST("messages of a player that leaves are dropped, and those of others wait in 
     }
     assert_int_equal(messages, 2);
 }
+
+TEST("a message of a slot that the other inbox does not have is refused") {
+    static const uint8_t bytes[40] = {1};
+    for (uint32_t slot = 0; slot < 2; ++slot) {
+        SCOPED(cairn_inbox) *inbox = inbox_of(2);
+        SCOPED(cairn_inbox) *other = inbox_of(1);
+        cairn_inbox_join(inbox);
+        cairn_inbox_join(inbox);
+        (void)gather(inbox);
+        assert_true(cairn_inbox_message(inbox, slot, bytes, sizeof bytes));
+        cairn_archive archive = cairn_archive_writer();
+        cairn_inbox_hand_over(inbox, FIRST_TICK + 1, &archive);
+        cairn_archive in = cairn_archive_reader(archive.out, archive.size);
+        cairn_inbox_hand_over(other, FIRST_TICK + 1, &in);
+        assert_int_equal(in.refused != NULL, slot == 1);
+        assert_true(slot == 0 || strcmp(in.refused, "messages") == 0);
+        cairn_archive_free(&archive);
+    }
+}
