@@ -188,7 +188,7 @@ cairn_token_refusal cairn_token_read_public(
     }
     cairn_read_bytes(&reader, out->client_to_server_key, CAIRN_KEY_SIZE);
     cairn_read_bytes(&reader, out->server_to_client_key, CAIRN_KEY_SIZE);
-    CAIRN_ASSERT(&reader.ok);
+    CAIRN_ASSERT(reader.ok);
     return CAIRN_TOKEN_OK;
 }
 
