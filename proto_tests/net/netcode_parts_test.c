@@ -9,6 +9,7 @@
 #include "net/lookup.h"
 #include "net/netcode_handshake.h"
 #include "net/outbox.h"
+#include "net/token.h"
 #include "net/token_history.h"
 #include "proto_tests/net/netcode_kit.h"
 
@@ -296,4 +297,100 @@ TEST("every reason and every refusal has its own text") {
         }
     }
     assert_string_equal(cairn_token_refusal_text(CAIRN_TOKEN_REFUSAL_COUNT), "unknown refusal");
+}
+
+// Where fields of a public token are.
+enum {
+    VERSION_AT = 0,
+    COUNT_AT = 13 + 3 * 8 + CAIRN_TOKEN_NONCE_SIZE + CAIRN_TOKEN_PRIVATE_SIZE + 4
+};
+
+static cairn_token_public token_of(
+    uint64_t create_unix_s, uint64_t expire_unix_s, uint32_t servers) {
+    cairn_token_public token = {
+        .create_unix_s = create_unix_s, .expire_unix_s = expire_unix_s, .server_count = servers};
+    for (uint32_t i = 0; i < servers; ++i) {
+        token.servers[i] = kit_address(i % 2 == 0 ? "192.0.2.1:4" : "[2001:db8::1]:5");
+    }
+    return token;
+}
+
+TEST("the times of a token may be equal, and it names one to 32 servers of known families") {
+    static const struct {
+        uint64_t create, expire;
+        uint32_t servers;
+        int32_t count;  // written over it; -1: not
+        uint8_t family; // of the first server, likewise; 0: not
+        cairn_token_refusal refusal;
+    } rows[] = {{0, 0, 1, -1, 0, CAIRN_TOKEN_OK}, {5, 5, 1, -1, 0, CAIRN_TOKEN_OK},
+        {6, 5, 1, -1, 0, CAIRN_TOKEN_TIMES_WRONG}, {1, 0, 1, -1, 0, CAIRN_TOKEN_TIMES_WRONG},
+        {UINT64_MAX, UINT64_MAX, 1, -1, 0, CAIRN_TOKEN_OK},
+        {0, 1, CAIRN_TOKEN_SERVERS_MAX, -1, 0, CAIRN_TOKEN_OK},
+        {0, 1, CAIRN_TOKEN_SERVERS_MAX, CAIRN_TOKEN_SERVERS_MAX + 1, 0, CAIRN_TOKEN_SERVER_COUNT},
+        {0, 1, 1, 0, 0, CAIRN_TOKEN_SERVER_COUNT}, {0, 1, 1, -1, 3, CAIRN_TOKEN_ADDRESS_TYPE},
+        {0, 1, 2, -1, 255, CAIRN_TOKEN_ADDRESS_TYPE}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; ++i) {
+        uint8_t bytes[CAIRN_CONNECT_TOKEN_SIZE + 1] = {0};
+        const cairn_token_public token = token_of(rows[i].create, rows[i].expire, rows[i].servers);
+        cairn_token_public read;
+        cairn_token_write_public(&token, bytes);
+        if (rows[i].count >= 0) {
+            bytes[COUNT_AT] = (uint8_t)rows[i].count;
+        }
+        if (rows[i].family > 0) {
+            bytes[COUNT_AT + 4] = rows[i].family;
+        }
+        assert_int_equal(
+            cairn_token_read_public(bytes, CAIRN_CONNECT_TOKEN_SIZE, &read), rows[i].refusal);
+        if (rows[i].refusal == CAIRN_TOKEN_OK) {
+            assert_memory_equal(&read, &token, sizeof read);
+        }
+        assert_int_equal(cairn_token_read_public(bytes, CAIRN_CONNECT_TOKEN_SIZE + 1, &read),
+            CAIRN_TOKEN_SIZE_WRONG);
+        assert_int_equal(cairn_token_read_public(bytes, CAIRN_CONNECT_TOKEN_SIZE - 1, &read),
+            CAIRN_TOKEN_SIZE_WRONG);
+        bytes[VERSION_AT] ^= 1;
+        assert_int_equal(cairn_token_read_public(bytes, CAIRN_CONNECT_TOKEN_SIZE, &read),
+            CAIRN_TOKEN_VERSION_WRONG);
+    }
+}
+
+TEST("a token is issued whose servers are known and whose times fit 64 bits") {
+    static const uint8_t key[CAIRN_KEY_SIZE] = {1}, entropy[CAIRN_TOKEN_ENTROPY_SIZE] = {2};
+    static cairn_address servers[CAIRN_TOKEN_SERVERS_MAX];
+    for (uint32_t i = 0; i < CAIRN_TOKEN_SERVERS_MAX; ++i) {
+        servers[i] = kit_address("192.0.2.1:4");
+    }
+    const cairn_token_request good = {.server_addresses = servers,
+        .server_count = 1,
+        .private_key = key,
+        .entropy = entropy,
+        .create_unix_s = UINT64_MAX - 60,
+        .lifetime_s = 60};
+    cairn_token_request rows[10];
+    for (uint32_t i = 0; i < 10; ++i) {
+        rows[i] = good;
+    }
+    rows[1].server_count = CAIRN_TOKEN_SERVERS_MAX;
+    rows[2].lifetime_s = 0;
+    rows[3].create_unix_s += 1;
+    rows[4].server_count = 0;
+    rows[5].server_count = CAIRN_TOKEN_SERVERS_MAX + 1;
+    rows[6].server_addresses = NULL;
+    rows[7].private_key = NULL;
+    rows[8].entropy = NULL;
+    static cairn_address streams[2];
+    streams[0] = servers[0];
+    streams[1] = servers[0];
+    streams[1].family = CAIRN_ADDRESS_IPV6 + 1; // no datagram goes there
+    rows[9].server_addresses = streams;
+    rows[9].server_count = 2;
+    for (uint32_t i = 0; i < 10; ++i) {
+        uint8_t token[CAIRN_CONNECT_TOKEN_SIZE];
+        cairn_token_public read;
+        assert_int_equal(
+            cairn_token_issue(&rows[i], token), i < 3 ? CAIRN_OK : CAIRN_INVALID_ARGUMENT);
+        assert_true(
+            i >= 3 || cairn_token_read_public(token, sizeof token, &read) == CAIRN_TOKEN_OK);
+    }
 }
