@@ -15,8 +15,11 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/limits.h"
 #include "server/agones/agones.h"
+#include "server/daemon/hand_over_record.h"
 #include <cairn/programs.h>
+#include <cairn/server_uv.h>
 
 // The longest life of a server here; it ends a test that fails.
 #define PATIENCE_S 20
@@ -537,4 +540,66 @@ TEST("a server that nobody is in ends soon after a signal, however long it may d
     expect(out, "the server ends in 15 s");
     assert_null(strstr(out, "reload"));
     expect(out, "ended");
+}
+
+// Follows the server at `path` up to its clients, and agrees with everything. Returns the socket.
+static int follow_to_clients(const char *path) {
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    const cairn_hand_over_build build = cairn_hand_over_build_own();
+    const uint64_t end_ns = cairn_uv_now_ns() + PATIENCE_S * CAIRN_NS_PER_S;
+    const int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    cairn_hand_over_agreed agreed = {.ticks_min = 1000000};
+    snprintf(address.sun_path, sizeof address.sun_path, "%s", path);
+    assert_int_equal(connect(fd, (const struct sockaddr *)&address, sizeof address), 0);
+    assert_true(cairn_hand_over_send(fd, CAIRN_HAND_OVER_ASKS, &build, sizeof build, -1, end_ns));
+    for (;;) {
+        cairn_hand_over_record record;
+        assert_true(cairn_hand_over_receive(fd, end_ns, &record));
+        const cairn_hand_over_kind kind = record.kind;
+        cairn_hand_over_record_free(&record);
+        if (record.passed_fd >= 0) {
+            close(record.passed_fd);
+        }
+        if (kind == CAIRN_HAND_OVER_CLIENTS) {
+            return fd;
+        }
+        if (kind == CAIRN_HAND_OVER_ROOM || kind == CAIRN_HAND_OVER_TICKS) {
+            agreed.records += 1;
+            assert_true(cairn_hand_over_send(
+                fd, CAIRN_HAND_OVER_AGREED, &agreed, sizeof agreed, -1, end_ns));
+        }
+    }
+}
+
+TEST("a follower that fails at the end leaves the server as it was, to be followed by another") {
+    static const struct {
+        cairn_hand_over_kind kind; // of what it says; 0: it goes
+        const char *text, *why;
+    } rows[] = {{0, "", "the new process did not take the clients in time"},
+        {CAIRN_HAND_OVER_REFUSED, "no memory", "no memory"},
+        {CAIRN_HAND_OVER_GO, "", "the new process said what does not belong here"}};
+    char path[PATH_SIZE];
+    name_file(path, "hand-over");
+    const pid_t child = start(0, (const char *const[]){"--hand-over", path, NULL});
+    wait_for_line(said[0], "listening");
+    for (uint32_t i = 0; i < sizeof rows / sizeof *rows; ++i) {
+        const int fd = follow_to_clients(path);
+        if (rows[i].kind != 0) {
+            assert_true(cairn_hand_over_send(fd, rows[i].kind, rows[i].text, strlen(rows[i].text),
+                -1, cairn_uv_now_ns() + CAIRN_NS_PER_S));
+        } else {
+            close(fd);
+        }
+        wait_for_line(said[0], rows[i].why);
+        if (rows[i].kind != 0) {
+            close(fd);
+        }
+        assert_int_equal(waitpid(child, NULL, WNOHANG), 0);
+    }
+    assert_int_equal(kill(child, SIGTERM), 0);
+    assert_int_equal(end(0, child), 0);
+    assert_null(strstr(out, "handed_over"));
+    expect(out, "ended");
+    assert_string_equal(error, "");
+    assert_false(exists(path));
 }
