@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "server/control/queue.h"
+#include "server/control/verbs.h"
 #include "server/core/server_state.h"
 #include "tests/server/operator_kit.h"
 
@@ -328,4 +329,53 @@ TEST("what makes no compound, mesh or height field is refused by name") {
                            .height_count = 3}},
         CAIRN_CONTROL_OUT_OF_RANGE, "whole rows");
     expect_room_continues();
+}
+
+// The numbers that the commands of one kind carry, six in each, one after the other.
+static uint32_t numbers_of(
+    const cairn_command *commands, uint32_t count, uint32_t kind, float out[64]) {
+    uint32_t found = 0;
+    for (uint32_t i = 0; i < count; ++i) {
+        const cairn_command *c = &commands[i];
+        const float six[] = {c->move.x, c->move.y, c->move.z, c->aim.x, c->aim.y, c->aim.z};
+        for (uint32_t k = 0; c->kind == kind && k < 6; ++k) {
+            if (k < c->buttons) {
+                out[found++] = six[k];
+            } else {
+                assert_true(six[k] == 0.0f);
+            }
+        }
+    }
+    return found;
+}
+
+TEST("heights and triangles travel by six, all of them and each in its place") {
+    static cairn_command commands[CAIRN_CONTROL_COMMANDS_MAX];
+    static cairn_control_height heights[20];
+    static cairn_control_triangle triangles[20];
+    for (uint32_t i = 0; i < 20; ++i) {
+        heights[i].value = 1.0f + (float)i;
+        triangles[i] = (cairn_control_triangle){i, i + 1, i + 2};
+    }
+    for (uint32_t count = 1; count <= 20; ++count) {
+        float found[64];
+        const cairn_control_request field = {.verb = CAIRN_CONTROL_SPAWN_HEIGHT_FIELD,
+            .spawn_height_field = {.columns = count, .heights = heights, .height_count = count}};
+        uint32_t made = cairn_control_spawn_commands(&field, commands);
+        assert_int_equal(made, (count + 5) / 6 + 2);
+        assert_int_equal(numbers_of(commands, made, CAIRN_COMMAND_HEIGHTS, found), count);
+        for (uint32_t i = 0; i < count; ++i) {
+            assert_true(found[i] == heights[i].value);
+        }
+        const cairn_control_request mesh = {.verb = CAIRN_CONTROL_SPAWN_MESH,
+            .spawn_mesh = {.points = tetrahedron,
+                .point_count = 4,
+                .triangles = triangles,
+                .triangle_count = count}};
+        made = cairn_control_spawn_commands(&mesh, commands);
+        assert_int_equal(numbers_of(commands, made, CAIRN_COMMAND_TRIANGLES, found), count);
+        for (uint32_t i = 0; i < count; ++i) {
+            assert_true(found[i] == (float)(i + 256 * (i + 1) + 65536 * (i + 2)));
+        }
+    }
 }
