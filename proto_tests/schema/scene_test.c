@@ -149,28 +149,6 @@ TEST("a number becomes the nearest float") {
 }
 
 #ifdef CAIRN_COMMA_LOCALE // the folder with the locale that CMakeLists.txt makes
-// Rounded to a double first, each of these is half-way between two floats, and the even one of them
-// is not the nearest.
-TEST("a number that a double takes half-way between two floats becomes the nearest as well") {
-    static const struct {
-        const char *text;
-        float nearest;
-    } rows[] = {{"0.0307662608101964", 0x1.f8130ep-6f}, {"0.0543192345649004", 0x1.bcfbb2p-5f},
-        {"0.100559052079916", 0x1.9be3cep-4f}, {"0.159114308655262", 0x1.45ddbap-3f},
-        {"0.454259917140007", 0x1.d12982p-2f}, {"0.979946643114090", 0x1.f5bb92p-1f},
-        {"1.74384206533432", 0x1.be6c6ep+0f}, {"1.96469384431839", 0x1.f6f62ep+0f},
-        {"2.62891948223114", 0x1.50806ep+1f}, {"7.45059609413147", 0x1.dcd692p+2f},
-        {"9.26317548751831", 0x1.286beep+3f}};
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; ++i) {
-        char text[96];
-        snprintf(text, sizeof text, "{'name': 'a', 'gravity': [-%s, 0, %s]}", rows[i].text,
-            rows[i].text);
-        SCOPED(cairn_scene) *scene = parse_good(text);
-        assert_true(scene->world.gravity.x == -rows[i].nearest);
-        assert_true(scene->world.gravity.z == rows[i].nearest);
-    }
-}
-
 TEST("a locale with a decimal comma does not matter") {
     assert_int_equal(setenv("LOCPATH", CAIRN_COMMA_LOCALE, 1), 0);
     assert_non_null(setlocale(LC_ALL, "comma"));

@@ -109,7 +109,7 @@ static void expect(const char *all, const char *part) {
 TEST("a room that is asked for is of the template with the longest name that begins its own") {
     static const struct {
         const char *name;
-        uint32_t players; // of the template; 0: there is none
+        uint32_t players; // of the template; 0: no template has such rooms
     } rows[] = {{"arena", 3}, {"arena-1", 3}, {"arena-", 3}, {"arena-big", 5}, {"arena-big-2", 5},
         {"arena-bigger", 3}, {"aren", 0}, {"arenas", 0}, {"", 0}, {"field", 7}, {"main", 0}};
     char short_one[2 * PATH_SIZE], long_one[2 * PATH_SIZE], last[2 * PATH_SIZE];
