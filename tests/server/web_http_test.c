@@ -4,6 +4,7 @@
 #include "tests/kit/test.h"
 
 #include <errno.h>
+#include <linux/sockios.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -58,6 +59,18 @@ int __wrap_accept4(int fd, struct sockaddr *from, socklen_t *size, int flags) {
         assert_int_equal(setsockopt(taken, SOL_SOCKET, SO_SNDBUF, &buffer, sizeof buffer), 0);
     }
     return taken;
+}
+
+// Replaces that of the system, likewise.
+static int unsent = -1; // bytes that a path has not taken; -1: as the system says; -2: it does not
+int __real_ioctl(int fd, unsigned long request, void *out);
+int __wrap_ioctl(int fd, unsigned long request, void *out);
+int __wrap_ioctl(int fd, unsigned long request, void *out) {
+    if (request != SIOCOUTQNSD || unsent == -1) {
+        return __real_ioctl(fd, request, out);
+    }
+    *(int *)out = unsent > 0 ? unsent : 0;
+    return unsent == -2 ? -1 : 0;
 }
 
 static void turn(void) {
@@ -199,6 +212,7 @@ BEFORE_EACH {
     refusal = to_send = sent = 0;
     answers_later = opens_nothing = receives_nothing = false;
     no_descriptor = 0;
+    unsent = -1;
     later = NULL;
 }
 
@@ -589,6 +603,22 @@ TEST("messages leave at once while their path takes them, and else as it takes t
     assert_int_equal(sent, 200); // nobody has said that there is more
     cairn_http_socket_wake(socket_peer);
     hear_messages(fd, 200, 201);
+    close(fd);
+}
+
+TEST("a path that has not taken what was sent gets no message at once, once enough was sent") {
+    static const int says[] = {0, 1, 0, -2, 0};
+    const int fd = kit_open_socket(&address);
+    wait_for(&opens, 1);
+    for (uint32_t i = 0; i < 5; ++i) {
+        const uint32_t before = sent;
+        unsent = says[i];
+        to_send += 9; // more than after which the system is asked again
+        cairn_http_socket_wake(socket_peer);
+        assert_int_equal(sent - before, says[i] == 0 ? 9 : 0);
+        hear_messages(fd, before, to_send);
+        assert_int_equal(sent, to_send);
+    }
     close(fd);
 }
 
