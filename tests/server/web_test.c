@@ -178,6 +178,18 @@ TEST("what finds no room on its way to a WebSocket is dropped and counted") {
     assert_in_range(strtoul(strchr(line, ' '), NULL, 10), 1000, 3999);
 }
 
+static void count_closing(uv_handle_t *handle, void *count) {
+    *(uint32_t *)count += uv_is_closing(handle) ? 1 : 0;
+}
+
+// A handle that closes calls back, and its memory would be gone.
+static void close_and_expect_none_left(cairn_web *closed) {
+    uint32_t count = 0;
+    cairn_web_close(closed);
+    uv_walk(cairn_uv_driver_loop(driver), count_closing, &count);
+    assert_int_equal(count, 0);
+}
+
 TEST("a web that cannot listen says so, and one that never did ends as well") {
     char error[CAIRN_HTTP_ERROR_SIZE];
     cairn_web *listens = web;
@@ -185,9 +197,9 @@ TEST("a web that cannot listen says so, and one that never did ends as well") {
     create_web();
     assert_false(cairn_web_listen(web, &taken, error));
     assert_string_equal(error, "cannot listen: Address already in use");
-    cairn_web_close(web);
+    close_and_expect_none_left(web);
     create_web();
-    cairn_web_close(web);
+    close_and_expect_none_left(web);
     cairn_web_close(NULL);
     cairn_web_turn(NULL);
     web = listens;
