@@ -2,6 +2,9 @@
 // Every row of the session table: what each event does to a client in each state.
 #include "tests/kit/test.h"
 
+#include <stdio.h>
+#include <string.h>
+
 #include "bridge/packed_inputs.h"
 #include "net/netcode_server_parts.h"
 #include "net/packet.h"
@@ -314,4 +317,46 @@ TEST("an operator is told of handshakes that were refused for what a person can 
         story_run_ms(&s, 1100);
         assert_false(story_has_event(&s, "connection_refused")); // once
     }
+}
+
+// What the operator was told, one line each: name, level, client, value and detail.
+static char heard[2048];
+
+static void listen_to(void *user, const cairn_server_event *event) {
+    (void)user;
+    const size_t size = strlen(heard);
+    snprintf(heard + size, sizeof heard - size, "%s %d %u %d %s\n", event->name, (int)event->level,
+        (unsigned)event->client_id, (int)event->value, event->detail);
+}
+
+TEST("an operator is told of a client by its id, with its slot or the reason, and nothing else") {
+    story_run_ms(&s, 100);
+    s.server->context.on_event = listen_to;
+    char wanted[512];
+    bring_to(CAIRN_SESSION_PLAYING);
+    const int slot = (int)session()->slot;
+    feed(CAIRN_SESSION_EVENT_DISCONNECT);
+    snprintf(wanted, sizeof wanted,
+        "client_connected %d 9 0 \nclient_joined %d 9 %d interpolate\nclient_playing %d 9 %d \n",
+        CAIRN_LOG_INFO, CAIRN_LOG_INFO, slot, CAIRN_LOG_INFO, slot);
+    if (strncmp(heard, wanted, strlen(wanted)) != 0) {
+        fail_msg("%s", heard);
+    }
+    snprintf(wanted, sizeof wanted, "\nclient_left %d 9 0 ", CAIRN_LOG_INFO);
+    assert_non_null(strstr(heard, wanted));
+    heard[0] = '\0';
+    bring_to(CAIRN_SESSION_REFUSED);
+    snprintf(wanted, sizeof wanted, "client_connected %d 9 0 \nclient_refused %d 9 %d ",
+        CAIRN_LOG_INFO, CAIRN_LOG_WARN, CAIRN_REFUSAL_PROTOCOL_VERSION);
+    if (strncmp(heard, wanted, strlen(wanted)) != 0) {
+        fail_msg("%s", heard);
+    }
+    feed(CAIRN_SESSION_EVENT_DISCONNECT);
+    bring_to(CAIRN_SESSION_CONNECTED);
+    heard[0] = '\0';
+    feed(CAIRN_SESSION_EVENT_TIMEOUT);
+    snprintf(wanted, sizeof wanted, "hello_missing %d 9 0 the client sent no HELLO in time\n",
+        CAIRN_LOG_WARN);
+    assert_string_equal(heard, wanted);
+    s.server->context.on_event = NULL;
 }
