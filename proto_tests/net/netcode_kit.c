@@ -41,7 +41,7 @@ void kit_token(const kit_token_fields *fields, uint8_t token[CAIRN_CONNECT_TOKEN
         .client_id = client_id,
         .create_unix_s = fields->create_unix_s != 0 ? fields->create_unix_s : KIT_UNIX_S,
         .lifetime_s = fields->lifetime_s != 0 ? fields->lifetime_s : KIT_TOKEN_LIFETIME_S,
-        .timeout_s = fields->timeout_s != 0 ? fields->timeout_s : 5,
+        .timeout_s = fields->timeout_s != 0 || fields->has_no_timeout ? fields->timeout_s : 5,
         .server_addresses = servers,
         .server_count = count > 0 ? count : 1,
         .private_key = fields->key != NULL ? fields->key : kit_key,

@@ -30,6 +30,7 @@ typedef struct kit_token_fields {
     uint64_t create_unix_s;
     uint32_t lifetime_s;
     int32_t timeout_s;
+    bool has_no_timeout; // a time-out of 0
     uint64_t protocol_id;
     const uint8_t *key;
     const char *servers[CAIRN_TOKEN_SERVERS_MAX];

@@ -128,7 +128,8 @@ TEST("the time-out of a token is bounded") {
         cairn_netcode_drop drop;
     } cases[] = {{1, CAIRN_NETCODE_TAKEN}, {60, CAIRN_NETCODE_TAKEN},
         {61, CAIRN_NETCODE_DROP_TOKEN_TIMEOUT}, {INT32_MAX, CAIRN_NETCODE_DROP_TOKEN_TIMEOUT},
-        {-1, CAIRN_NETCODE_DROP_TOKEN_TIMEOUT}, {INT32_MIN, CAIRN_NETCODE_DROP_TOKEN_TIMEOUT}};
+        {0, CAIRN_NETCODE_DROP_TOKEN_TIMEOUT}, {-1, CAIRN_NETCODE_DROP_TOKEN_TIMEOUT},
+        {INT32_MIN, CAIRN_NETCODE_DROP_TOKEN_TIMEOUT}};
     const cairn_address address = kit_address(kit_server_address);
     cairn_netcode_server_config config = kit_server_config(&address, 1);
     config.token_timeout_s_max = cairn_netcode_server_config_default().token_timeout_s_max;
@@ -136,8 +137,9 @@ TEST("the time-out of a token is bounded") {
         SCOPED(kit) k = kit_open(4);
         cairn_netcode_server_destroy(k.server);
         assert_int_equal(cairn_netcode_server_create(&config, &k.server), CAIRN_OK);
-        assert_int_equal(
-            kit_to_server(&k, KIT_REQUEST(&k, .timeout_s = cases[i].timeout_s)), cases[i].drop);
+        assert_int_equal(kit_to_server(&k, KIT_REQUEST(&k, .timeout_s = cases[i].timeout_s,
+                                               .has_no_timeout = cases[i].timeout_s == 0)),
+            cases[i].drop);
     }
 }
 
