@@ -351,7 +351,8 @@ cairn_status cairn_hull_create(
 // Why cairn_hull_create would refuse these points in any world, as a static text; NULL if it would
 // accept them.
 const char *cairn_hull_refusal(const cairn_vec3 *points, uint32_t count);
-// CAIRN_NOT_FOUND on a stale id, CAIRN_WRONG_STATE while a shape uses it: destroy the shape first.
+// CAIRN_NOT_FOUND on a stale id, CAIRN_WRONG_STATE while a shape uses it. The last shape that uses
+// it takes it along if it has CAIRN_SHAPE_OWNS_HULL.
 cairn_status cairn_hull_destroy(cairn_world *world, cairn_hull_id hull);
 // The vertices and their number; cairn_hull_create makes the same hull of them. CAIRN_NOT_FOUND on
 // a stale id.
@@ -483,7 +484,7 @@ typedef struct cairn_shape_def {
     uint32_t mask;           // meets the other's mask
     uint32_t user;
     uint32_t name;  // cairn_name_hash; 0: none. See cairn_world_find_shapes
-    uint32_t flags; // CAIRN_SHAPE_SENSOR, CAIRN_SHAPE_HIT_EVENTS, CAIRN_SHAPE_CONTACT_EVENTS
+    uint32_t flags; // CAIRN_SHAPE_SENSOR and the others
     // More of the material; all 0 by default.
     float static_friction; // while surfaces stick; at least `friction`, or 0: the same
     // m, [0, 1e4]: a contact resists rolling, and spinning about its normal, by a torque of at most

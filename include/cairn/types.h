@@ -254,8 +254,12 @@ enum {
     // Clients that interpolate are told when contacts of this shape begin and end. Everybody else
     // reads these events in the world, of all shapes.
     CAIRN_SHAPE_CONTACT_EVENTS = 1u << 2,
-    CAIRN_SHAPE_FLAGS =
-        CAIRN_SHAPE_SENSOR | CAIRN_SHAPE_HIT_EVENTS | CAIRN_SHAPE_CONTACT_EVENTS, // all of them
+    // When this shape is destroyed, its hull is destroyed, too, unless another shape uses it.
+    // Pieces
+    // of a fracture (cairn/fracture.h) have it. It means nothing to shapes of other kinds.
+    CAIRN_SHAPE_OWNS_HULL = 1u << 3,
+    CAIRN_SHAPE_FLAGS = CAIRN_SHAPE_SENSOR | CAIRN_SHAPE_HIT_EVENTS | CAIRN_SHAPE_CONTACT_EVENTS |
+                        CAIRN_SHAPE_OWNS_HULL, // all of them
 };
 
 typedef enum cairn_joint_kind {

@@ -202,6 +202,8 @@ cairn_status cairn_body_create_compound(cairn_world *world, const cairn_body_def
 
 void cairn_shape_remove(cairn_world *world, uint32_t slot) {
     CAIRN_ASSERT(cairn_state_has(&world->state, CAIRN_ARRAY_SHAPES, slot));
+    const bool owns_hull = (world->state.shapes[slot].flags & CAIRN_SHAPE_OWNS_HULL) != 0;
+    const cairn_hull_id hull = world->state.shapes[slot].geometry.hull;
     uint32_t *at = &world->shape_first[world->state.shapes[slot].body];
     while (*at != slot + 1) {
         CAIRN_ASSERT(*at != 0);
@@ -220,6 +222,10 @@ void cairn_shape_remove(cairn_world *world, uint32_t slot) {
     world->contacts_stale = true;
     cairn_pair_cache_remove_shape(world, slot);
     cairn_shape_tree_remove(world->shape_tree, slot);
+    if (owns_hull && hull != 0) {
+        // CAIRN_WRONG_STATE: another shape uses it.
+        (void)cairn_hull_destroy(world, hull);
+    }
 }
 
 static uint32_t shape_slot(const cairn_world *world, cairn_shape_id shape) {

@@ -402,7 +402,7 @@ TEST("a sensor adds no mass, and rays and overlap queries pass through it") {
 TEST("a shape with unknown flags is refused") {
     SCOPED(cairn_world) *world = kit_world(NULL);
     const cairn_body_id box = kit_cube(world, vec3_zero());
-    const cairn_shape_def shape = ball_shape(1.0f, 8);
+    const cairn_shape_def shape = ball_shape(1.0f, CAIRN_SHAPE_FLAGS + 1);
     cairn_shape_id out = 0;
     assert_int_equal(cairn_shape_create(world, box, &shape, &out), CAIRN_INVALID_ARGUMENT);
 }

@@ -152,3 +152,28 @@ TEST("a restored world has its hulls") {
     kit_run(twin, 30);
     assert_true(kit_equal(world, twin));
 }
+
+TEST("a hull that shapes own goes with the last shape that uses it") {
+    SCOPED(cairn_world) *world = kit_world(NULL);
+    const cairn_hull_id hull = create_hull(world, wedge, 6);
+    const cairn_body_id plain = drop_hull(world, hull, vec3_zero());
+    cairn_shape_def shape = cairn_shape_def_default();
+    shape.kind = CAIRN_SHAPE_HULL;
+    shape.hull = hull;
+    shape.flags = CAIRN_SHAPE_OWNS_HULL;
+    const cairn_body_id first = kit_drop(world, vec3_zero(), &shape);
+    const cairn_body_id second = kit_drop(world, vec3_zero(), &shape);
+    shape.kind = CAIRN_SHAPE_BOX; // has no hull that it could own
+    const cairn_body_id cube = kit_drop(world, vec3_zero(), &shape);
+    EXPECT_OK(cairn_body_destroy(world, cube));
+    EXPECT_OK(cairn_body_destroy(world, first));
+    EXPECT_OK(cairn_body_destroy(world, plain));
+    assert_int_equal(cairn_world_counts_read(world).hulls, 1);
+    EXPECT_OK(cairn_body_destroy(world, second));
+    assert_int_equal(cairn_world_counts_read(world).hulls, 0);
+    EXPECT_OK(cairn_world_validate(world, NULL));
+    // A shape that does not own its hull leaves it, however often it goes.
+    const cairn_hull_id kept = create_hull(world, wedge, 6);
+    EXPECT_OK(cairn_body_destroy(world, drop_hull(world, kept, vec3_zero())));
+    assert_int_equal(cairn_world_counts_read(world).hulls, 1);
+}
