@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include <cairn/fracture.h>
 #include <cairn/mover.h>
 #include <cairn/sim.h>
 

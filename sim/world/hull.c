@@ -26,7 +26,7 @@ static cairn_status build_hull(const cairn_vec3 *points, uint32_t count, cairn_h
     return cairn_hull_build_stable(points, count, hull) == NULL ? CAIRN_OK : CAIRN_INVALID_ARGUMENT;
 }
 
-static cairn_status store_hull(cairn_world *world, const cairn_hull *hull, cairn_hull_id *out) {
+cairn_status cairn_hull_store(cairn_world *world, const cairn_hull *hull, cairn_hull_id *out) {
     cairn_state *state = &world->state;
     const uint32_t slot = cairn_slot_take(
         state->hull_ids, &state->settings->hull_slots, world->def.hull_capacity, &world->hull_hint);
@@ -39,7 +39,9 @@ static cairn_status store_hull(cairn_world *world, const cairn_hull *hull, cairn
     memset(stored, 0, sizeof *stored);
     stored->count = hull->vertex_count;
     memcpy(stored->vertices, hull->vertices, hull->vertex_count * sizeof hull->vertices[0]);
-    world->hulls[slot] = *hull;
+    if (hull != &world->hulls[slot]) {
+        world->hulls[slot] = *hull;
+    }
     cairn_hash_cache_mark(world, CAIRN_ARRAY_HULL_IDS, slot);
     cairn_hash_cache_mark(world, CAIRN_ARRAY_HULLS, slot);
     *out = cairn_slot_id(state->hull_ids, slot);
@@ -52,7 +54,7 @@ cairn_status cairn_hull_create(
     cairn_hull hull;
     *out = 0;
     const cairn_status status = build_hull(points, count, &hull);
-    return status == CAIRN_OK ? store_hull(world, &hull, out) : status;
+    return status == CAIRN_OK ? cairn_hull_store(world, &hull, out) : status;
 }
 
 static bool hull_in_use(const cairn_world *world, cairn_hull_id hull) {
@@ -122,7 +124,7 @@ cairn_status cairn_hull_share(
             return CAIRN_OK;
         }
     }
-    return status == CAIRN_OK ? store_hull(world, &hull, out) : status;
+    return status == CAIRN_OK ? cairn_hull_store(world, &hull, out) : status;
 }
 
 bool cairn_hull_vertices_ok(const cairn_hull_vertices *points) {

@@ -60,6 +60,16 @@ static void remove_drive(cairn_world *world, uint32_t slot) {
     state->settings->joint_drive_count = count - 1;
 }
 
+static void clear_drive(cairn_world *world, uint32_t slot) {
+    cairn_joint_drive *drive = cairn_joint_drive_find(&world->state, slot);
+    CAIRN_ASSERT(drive != NULL);
+    memset(drive->impulses, 0, sizeof drive->impulses);
+    drive->reaction_force = vec3_zero();
+    drive->reaction_torque = vec3_zero();
+    cairn_hash_cache_mark(
+        world, CAIRN_ARRAY_JOINT_DRIVES, (uint32_t)(drive - world->state.joint_drives));
+}
+
 // ---- Create and destroy
 
 static uint32_t joint_slot(const cairn_world *world, cairn_joint_id joint) {
@@ -141,6 +151,27 @@ cairn_status cairn_joint_destroy(cairn_world *world, cairn_joint_id joint) {
     }
     cairn_joint_destroy_at(world, slot);
     return CAIRN_OK;
+}
+
+void cairn_joint_move_end(
+    cairn_world *world, uint32_t slot, bool of_b, cairn_body_id body, cairn_vec3 anchor) {
+    CAIRN_ASSERT(cairn_state_has(&world->state, CAIRN_ARRAY_JOINTS, slot));
+    cairn_joint *joint = &world->state.joints[slot];
+    CAIRN_ASSERT(joint->extent != CAIRN_JOINT_ARTICULATED);
+    connection_changed(world, joint);
+    if (of_b) {
+        joint->body_b = body;
+        joint->anchor_b = anchor;
+    } else {
+        joint->body_a = body;
+        joint->anchor_a = anchor;
+    }
+    cairn_joint_clear_impulses(joint);
+    if (joint->extent != CAIRN_JOINT_PLAIN) {
+        clear_drive(world, slot);
+    }
+    cairn_hash_cache_mark(world, CAIRN_ARRAY_JOINTS, slot);
+    connection_changed(world, joint);
 }
 
 void cairn_joint_destroy_of_body(cairn_world *world, uint32_t body) {

@@ -37,6 +37,11 @@ void cairn_body_write_velocity(
 // Destroys every joint of the body, in order of slot.
 void cairn_joint_destroy_of_body(cairn_world *world, uint32_t body);
 void cairn_joint_destroy_at(cairn_world *world, uint32_t slot);
+// Gives one end of the joint in that slot to another body, whose frame is turned as that of the
+// body before, with an anchor in its frame. The joint starts without impulses. Not of an
+// articulated joint.
+void cairn_joint_move_end(
+    cairn_world *world, uint32_t slot, bool of_b, cairn_body_id body, cairn_vec3 anchor);
 // Of the joint in that slot; NULL if it is plain.
 cairn_joint_drive *cairn_joint_drive_find(const cairn_state *state, uint32_t slot);
 // What the solver in lanes has stored.
@@ -52,6 +57,9 @@ bool cairn_joint_state_ok(const cairn_joint *joint, const cairn_joint_drive *dri
 
 // The slot of a live hull, CAIRN_INDEX_NONE otherwise.
 uint32_t cairn_hull_slot(const cairn_world *world, cairn_hull_id hull);
+// Stores a hull that cairn_hull_build_stable made, in the lowest free slot. It may have been built
+// in that place of world->hulls. CAIRN_CAPACITY, counted as refused.
+cairn_status cairn_hull_store(cairn_world *world, const cairn_hull *hull, cairn_hull_id *out);
 // As cairn_hull_create, but returns the hull that has these vertices already, if there is one.
 cairn_status cairn_hull_share(
     cairn_world *world, const cairn_vec3 *points, uint32_t count, cairn_hull_id *out);

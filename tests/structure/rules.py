@@ -361,7 +361,7 @@ NOT_LENT = frozenset(
     cairn_world_save cairn_world_save_size cairn_world_save_size_max cairn_world_set_lanes cairn_world_set_parallel
     cairn_world_set_stage_probe cairn_world_step cairn_world_validate""".split())
 LENT = "rules_file/functions.inc"
-LENT_HEADERS = tuple(f"include/cairn/{name}.h" for name in ("sim", "events", "joint", "mover", "rules"))
+LENT_HEADERS = tuple(f"include/cairn/{name}.h" for name in ("sim", "events", "fracture", "joint", "mover", "rules"))
 
 
 def check_lent(tree):
