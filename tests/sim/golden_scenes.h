@@ -51,6 +51,11 @@ void golden_disturb_fast(cairn_world *world, uint64_t tick);
 // Heavy bodies on light ones, and through a heap of them (tests/sim/golden_loads.c).
 void golden_build_loads(cairn_world *world);
 
+// Bodies that break, and pieces that break again (tests/sim/golden_fracture.c).
+void golden_define_fracture(cairn_world_def *def);
+void golden_build_fracture(cairn_world *world);
+void golden_disturb_fracture(cairn_world *world, uint64_t tick);
+
 // One world with each laboratory solver (tests/sim/golden_laboratory.c).
 void golden_define_direct(cairn_world_def *def);
 void golden_define_psor(cairn_world_def *def);
