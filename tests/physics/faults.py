@@ -26,6 +26,26 @@ FAULTS = {
     # ---- edits
     "hulls-left-behind": ("a compound that is refused leaves its hulls in the world", "sim.edit_spawn", [
         ("sim/edit_spawn.c", "        if (made[k - 1]) {", "        if (!FAULT && made[k - 1]) {")]),
+    # ---- fracture
+    "fracture-joint": ("a joint of a body that breaks goes to its first piece", "physics.fracture", [
+        ("sim/world/fracture.c", "cairn_joint_move_end(world, i, of_b, pieces[piece], moved);",
+         "cairn_joint_move_end(world, i, of_b, pieces[FAULT ? 0 : piece], moved);")]),
+    "fracture-straight": ("all pieces of a body that turns have its velocity", "physics.fracture", [
+        ("sim/world/fracture.c",
+         "vec3_add(motion->linear_velocity, vec3_cross(motion->angular_velocity, arm));",
+         "FAULT ? motion->linear_velocity"
+         " : vec3_add(motion->linear_velocity, vec3_cross(motion->angular_velocity, arm));")]),
+    "fracture-slivers": ("a site whose cell is too thin keeps it", "physics.fracture", [
+        ("sim/world/fracture.c", "        if (thin) {\n", "        if (thin && !(FAULT && cell != NULL)) {\n"),
+        ("sim/world/fracture.c", "        cairn_polyhedron_thickness_squared(found) < p->thickness_squared) {",
+         "        (!FAULT && cairn_polyhedron_thickness_squared(found) < p->thickness_squared)) {")]),
+    "fracture-near": ("a cell is cut by the planes of its nearest sites alone", "physics.fracture", [
+        ("sim/shape/voronoi.c", "distances[i] <= 4.0 * reach;", "distances[i] <= (FAULT ? 0.5 : 4.0) * reach;")]),
+    "fracture-hulls": ("the hull of a piece stays when the piece goes", "physics.fracture_state", [
+        ("sim/world/shape.c", "    if (owns_hull && hull != 0) {", "    if (!FAULT && owns_hull && hull != 0) {")]),
+    "fracture-room": ("bodies are not counted before something breaks", "physics.fracture_state", [
+        ("sim/world/fracture.c", "world->def.body_capacity, world->body_hint, found) &&",
+         "world->def.body_capacity, world->body_hint, FAULT ? 1 : found) &&")]),
     # ---- contacts
     "friction-mixing": ("a pair has the friction of its first shape", "physics.friction", [
         ("sim/collide/manifold_pool.c", ".friction = float_sqrt(shape_a->friction * shape_b->friction)",
