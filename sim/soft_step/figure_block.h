@@ -313,13 +313,26 @@ static inline figure_set set_all(void) {
 // Numbers of the base of a figure, in the arrays that load_above reads.
 #define BASE_NUMBERS 24
 
-// The lanes of a vector in another order; of no lane any number.
-INLINE lanes in_lanes(lanes values, lanes_mask from) {
-#if CAIRN_LANES == 8 && defined(__AVX2__)
-    return (lanes)_mm256_permutevar8x32_ps((__m256)values, (__m256i)from);
-#elif CAIRN_LANES == 16 && defined(__AVX512F__)
-    return (lanes)_mm512_permutexvar_ps((__m512i)from, (__m512)values);
+// Where no instruction permutes lanes, they are read one by one, and clang must not inline that:
+// clang 14 then reads a lane whose number is not constant from an earlier copy of the vector, even
+// if something else has been written there since (other bits of `articulated_single`, wasm32).
+#if defined(__clang__)
+#define LANE_BY_LANE __attribute__((noinline)) static
 #else
+#define LANE_BY_LANE INLINE
+#endif
+
+// The lanes of a vector in another order; of no lane any number.
+#if CAIRN_LANES == 8 && defined(__AVX2__)
+INLINE lanes in_lanes(lanes values, lanes_mask from) {
+    return (lanes)_mm256_permutevar8x32_ps((__m256)values, (__m256i)from);
+}
+#elif CAIRN_LANES == 16 && defined(__AVX512F__)
+INLINE lanes in_lanes(lanes values, lanes_mask from) {
+    return (lanes)_mm512_permutexvar_ps((__m512i)from, (__m512)values);
+}
+#else
+LANE_BY_LANE lanes in_lanes(lanes values, lanes_mask from) {
     float each[CAIRN_LANES];
     float out[CAIRN_LANES];
     int32_t index[CAIRN_LANES];
@@ -330,8 +343,8 @@ INLINE lanes in_lanes(lanes values, lanes_mask from) {
     }
     memcpy(&values, out, sizeof values);
     return values;
-#endif
 }
+#endif
 
 INLINE lanes_mask mask_of_lanes(const uint32_t *lane) {
     lanes_mask out;
