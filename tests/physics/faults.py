@@ -474,9 +474,9 @@ FAULTS = {
     "motor-throws": ("a motor of a tree keeps a speed that it is too weak for", "sim.articulation", [
         ("sim/articulation/figure.c", "        axis->mode = reaction > 0.0f ?", "        if (FAULT) {\n            return false;\n        }\n        axis->mode = reaction > 0.0f ?")]),
     "tree-lanes-locks": ("what is above an axis that a limit locks keeps its factors", "sim.articulation", [
-        ("sim/soft_step/figure_tree.h", "        if (group->stale == 0) {", "        if (FAULT || group->stale == 0) {")]),
+        ("sim/soft_step/figure_tree.h", "        if (step->stale == 0) {", "        if (FAULT || step->stale == 0) {")]),
     "tree-lanes-empty": ("lanes without a link hang on the links beside them", "sim.articulation", [
-        ("sim/soft_step/figure_block.h", "live == CAIRN_LANES", "(FAULT || live == CAIRN_LANES)")]),
+        ("sim/soft_step/figure_tree.h", "child->live == CAIRN_LANES) {\n            sum = spatial_lanes_add(", "FAULT || child->live == CAIRN_LANES) {\n            sum = spatial_lanes_add(")]),
     "tree-lanes-read": ("links that only a driven joint holds are taken for free", "sim.articulation_lanes", [
         ("sim/soft_step/figure_load.h", "const bool all = run->world->soft_step->driven_count > 0 ||", "const bool all = (!FAULT && run->world->soft_step->driven_count > 0) ||")]),
     "tree-layout": ("trees stay as they were when joints come and go", "sim.articulation", [
