@@ -49,18 +49,6 @@ static uint64_t nothing(void *user) {
     return 0;
 }
 
-static void start_server(const cairn_address *bound) {
-    uint32_t room;
-    cairn_server_config config = kit_uv_config(bound);
-    config.control = true;
-    assert_int_equal(cairn_server_create(&config, &server), CAIRN_OK);
-    cairn_server_room_config hosted = cairn_server_room_config_default();
-    hosted.name = "main";
-    hosted.scene = kit_scene_stack_and_row();
-    assert_int_equal(cairn_server_room_create(server, cairn_uv_now_ns(), &hosted, &room, NULL),
-        CAIRN_ROOM_CREATED);
-}
-
 static void set_token(void) {
     cairn_key key = {.given = true};
     memset(key.bytes, 1, sizeof key.bytes);
@@ -77,7 +65,7 @@ BEFORE_EACH {
     assert_true(cairn_address_parse("127.0.0.1:0", &any));
     assert_int_equal(cairn_uv_driver_open(&any, &driver, error), CAIRN_OK);
     const cairn_address bound = cairn_uv_driver_address(driver);
-    start_server(&bound);
+    server = kit_uv_server(&bound);
     kit_turn = turn;
     loop = kit_loop_open();
     settings = cairn_web_settings_create();

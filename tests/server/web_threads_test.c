@@ -102,18 +102,10 @@ static void on_beat(void *user) {
 BEFORE_EACH {
     char error[CAIRN_HTTP_ERROR_SIZE];
     cairn_address any;
-    uint32_t room;
     assert_true(cairn_address_parse("127.0.0.1:0", &any));
     assert_int_equal(cairn_uv_driver_open(&any, &driver, error), CAIRN_OK);
     const cairn_address bound = cairn_uv_driver_address(driver);
-    cairn_server_config config = kit_uv_config(&bound);
-    config.control = true;
-    assert_int_equal(cairn_server_create(&config, &server), CAIRN_OK);
-    cairn_server_room_config hosted = cairn_server_room_config_default();
-    hosted.name = "main";
-    hosted.scene = kit_scene_stack_and_row();
-    assert_int_equal(cairn_server_room_create(server, cairn_uv_now_ns(), &hosted, &room, NULL),
-        CAIRN_ROOM_CREATED);
+    server = kit_uv_server(&bound);
     const cairn_web_config with = {.server = server,
         .driver = driver,
         .root = "/nonexistent",
