@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
 // Rules of one's own: brittle bodies break where they are hit, and the oldest rubble goes.
 //
-// A body with the name "brittle", whose shape asks for hit events (CAIRN_SHAPE_HIT_EVENTS), breaks
-// when a hit gives it an impulse that would change its velocity by BREAKING_SPEED. Its pieces have
-// its name and its flags, so they break in turn, down to PIECE_MASS_MIN. The rules hold the ids of
-// the last RUBBLE_MAX pieces: when another one is made, the oldest is destroyed, and its hull with
-// it. So a world with room for that many pieces, beside what it had at first, never fills up.
+// Bodies named "brittle" break. Their shapes have the flag CAIRN_SHAPE_HIT_EVENTS, so that hits are
+// told. A hit breaks a body if its impulse changes the body's velocity by BREAKING_SPEED or more.
+// The pieces have the same name and flags, so they can break again, down to PIECE_MASS_MIN. The
+// rules hold the ids of the last RUBBLE_MAX pieces: when another one is made, the oldest is
+// destroyed, and its hull with it. So a world with room for that many pieces, beside what it had at
+// first, never fills up.
 
 #include <cairn/fracture.h>
 #include <cairn/rules.h>

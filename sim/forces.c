@@ -16,7 +16,7 @@
 #include "sim/pgs/pgs.h"
 #include "sim/step.h"
 
-#define GAP_MAX 1e-3f     // m: farther points do not touch
+#define GAP_MAX 1e-3f     // m: points with a larger gap do not touch
 #define PART_SPEED 0.01f  // m/s: faster ones part, or collide
 #define SLIDE_SPEED 1e-3f // m/s or rad/s: slower ones do not slide
 #define STOP_TIME 1e-3    // s, in which friction would stop what slides: much more than it can

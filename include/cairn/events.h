@@ -71,7 +71,7 @@ uint32_t cairn_body_contacts(
 // The same for all contacts of the world.
 uint32_t cairn_world_contacts(const cairn_world *world, cairn_contact_data *out, uint32_t capacity);
 // Writes the shapes that overlapped the sensor in the last step, in order of index, at most
-// `capacity`. Returns how many there are; 0 for a shape that is no sensor.
+// `capacity`. Returns how many there are. If the shape is not a sensor, that is 0.
 uint32_t cairn_sensor_overlaps(
     const cairn_world *world, cairn_shape_id sensor, cairn_shape_id *out, uint32_t capacity);
 

@@ -80,7 +80,7 @@ TEST("all sessions, handshakes and used tokens are handed over, each as it is") 
     }
     cairn_netcode_server_destroy(k.server);
     k.server = other;
-    // Those who are in play on, and those on their way arrive; no token makes another session.
+    // Connected clients keep playing, connecting ones get in, and no token opens a second session.
     kit_run(&k, 2 * KIT_S);
     for (int i = 0; i < 6; ++i) {
         assert_int_equal(kit_state(&k, i), CAIRN_NETCODE_STATE_CONNECTED);

@@ -319,8 +319,8 @@ TEST("the times of a token may be equal, and it names one to 32 servers of known
     static const struct {
         uint64_t create, expire;
         uint32_t servers;
-        int32_t count;  // written over it; -1: not
-        uint8_t family; // of the first server, likewise; 0: not
+        int32_t count;  // replaces the number of servers in the bytes; -1: it is not replaced
+        uint8_t family; // replaces the first server's address family; 0: it is not replaced
         cairn_token_refusal refusal;
     } rows[] = {{0, 0, 1, -1, 0, CAIRN_TOKEN_OK}, {5, 5, 1, -1, 0, CAIRN_TOKEN_OK},
         {6, 5, 1, -1, 0, CAIRN_TOKEN_TIMES_WRONG}, {1, 0, 1, -1, 0, CAIRN_TOKEN_TIMES_WRONG},
@@ -355,7 +355,7 @@ TEST("the times of a token may be equal, and it names one to 32 servers of known
     }
 }
 
-TEST("a token is issued whose servers are known and whose times fit 64 bits") {
+TEST("a token is issued only for valid servers and for times that fit 64 bits") {
     static const uint8_t key[CAIRN_KEY_SIZE] = {1}, entropy[CAIRN_TOKEN_ENTROPY_SIZE] = {2};
     static cairn_address servers[CAIRN_TOKEN_SERVERS_MAX];
     for (uint32_t i = 0; i < CAIRN_TOKEN_SERVERS_MAX; ++i) {

@@ -38,7 +38,7 @@ typedef enum cairn_cut {
     CAIRN_CUT_NONE = 0, // all of it is below the plane; *out is undefined
     CAIRN_CUT_DONE,
     CAIRN_CUT_ALL,    // nothing is left; *out is undefined
-    CAIRN_CUT_FAILED, // too many vertices, or the rim of the cut is no polygon
+    CAIRN_CUT_FAILED, // too many vertices, or the edges of the cut do not form a polygon
 } cairn_cut;
 
 // Fills *out with the part of *whole below the plane. Vertices closer to the plane than `tolerance`
