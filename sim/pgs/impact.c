@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 
-// Impacts of bodies with restitution, in rounds as in sim/soft_step/contact_solver.c: in each round
-// all points that meet too fast within the step get their bounce at once.
+// Impacts of bodies with restitution, in rounds as in sim/soft_step/contact_impact.h: in each round
+// all points that meet too fast within the step get their bounce at once. What is said there about
+// the energy holds here as well.
 
 #include "sim/pgs/pgs.h"
 
@@ -73,6 +74,144 @@ static void solve_impact(cairn_world *world, cairn_pgs_contact *constraint) {
     }
 }
 
+// The impulse of each point, Newton's as the round found it or the reflected one.
+static cairn_vec3 impulse_of(
+    const cairn_pgs_contact *constraint, const cairn_pgs_contact_row *row, bool reflected) {
+    const float normal = reflected ? row->impact_reflected[0] : row->impact_impulse;
+    const float *tangent = reflected ? &row->impact_reflected[1] : row->impact_tangent_impulse;
+    const cairn_vec3 friction = vec3_add_scaled(
+        vec3_scale(constraint->tangents[0], tangent[0]), constraint->tangents[1], tangent[1]);
+    return vec3_add_scaled(friction, constraint->normal, normal);
+}
+
+static void add_impulses(
+    cairn_world *world, const cairn_pgs_contact *constraint, bool reflected, float scale) {
+    for (uint32_t i = 0; i < constraint->row_count; ++i) {
+        const cairn_pgs_contact_row *row = &constraint->rows[i];
+        const cairn_vec3 impulse = vec3_scale(impulse_of(constraint, row, reflected), scale);
+        subtract_impulse(&world->pgs->bodies[constraint->body_a], row->arm_a, impulse);
+        add_impulse(&world->pgs->bodies[constraint->body_b], row->arm_b, impulse);
+    }
+}
+
+// The velocity of each point, as seen from a surface that moves.
+static void read_velocities(
+    const cairn_world *world, const cairn_pgs_contact *constraint, cairn_vec3 *out) {
+    const cairn_pgs_body *a = &world->pgs->bodies[constraint->body_a];
+    const cairn_pgs_body *b = &world->pgs->bodies[constraint->body_b];
+    for (uint32_t i = 0; i < constraint->row_count; ++i) {
+        const cairn_pgs_contact_row *row = &constraint->rows[i];
+        out[i] =
+            vec3_add(point_velocity(a, row->arm_a, b, row->arm_b), constraint->surface_velocity);
+    }
+}
+
+// Twice the energy that impulses win if they change velocities from `before` to `after`.
+static float gain_of(const cairn_pgs_contact *constraint, bool reflected, const cairn_vec3 *before,
+    const cairn_vec3 *after) {
+    float gain = 0.0f;
+    for (uint32_t i = 0; i < constraint->row_count; ++i) {
+        const cairn_vec3 impulse = impulse_of(constraint, &constraint->rows[i], reflected);
+        gain += vec3_dot(impulse, vec3_add(before[i], after[i]));
+    }
+    return gain;
+}
+
+// Fills impact_reflected, with the bodies as before the impact: what stops the approach, times 1 +
+// e.
+static void find_reflected(cairn_world *world, cairn_pgs_contact *constraint) {
+    const float factor = 1.0f + constraint->material.restitution;
+    cairn_pgs_contact found = *constraint;
+    for (uint32_t i = 0; i < found.row_count; ++i) {
+        cairn_pgs_contact_row *row = &found.rows[i];
+        row->impact_target = (row->impact_target + constraint->material.restitution *
+                                                       normal_velocity(world, constraint, row)) /
+                             factor;
+        row->impact_impulse = 0.0f;
+        row->impact_tangent_impulse[0] = row->impact_tangent_impulse[1] = 0.0f;
+    }
+    for (uint32_t k = 0; k < CAIRN_IMPACT_SWEEPS; ++k) {
+        solve_impact(world, &found);
+    }
+    for (uint32_t i = 0; i < found.row_count; ++i) {
+        const cairn_pgs_contact_row *row = &found.rows[i];
+        float *reflected = constraint->rows[i].impact_reflected;
+        reflected[0] = factor * row->impact_impulse;
+        reflected[1] = factor * row->impact_tangent_impulse[0];
+        reflected[2] = factor * row->impact_tangent_impulse[1];
+    }
+}
+
+// As share_without_gain of sim/soft_step/contact_impact.h.
+static float share_without_gain(float p, float q, float r) {
+    const float linear = p + p - q;
+    const float square = float_max(linear * linear - 4.0f * (p - q + r) * p, 0.0f);
+    const float below = linear + float_sqrt(square);
+    return below > 0.0f ? float_clamp((p + p) / below, 0.0f, 1.0f) : 1.0f;
+}
+
+static void limit_impact(cairn_world *world, cairn_pgs_contact *constraint) {
+    cairn_pgs_body *a = &world->pgs->bodies[constraint->body_a];
+    cairn_pgs_body *b = &world->pgs->bodies[constraint->body_b];
+    cairn_vec3 before[CAIRN_MANIFOLD_POINTS_MAX], newton[CAIRN_MANIFOLD_POINTS_MAX];
+    cairn_vec3 reflected[CAIRN_MANIFOLD_POINTS_MAX];
+    const cairn_pgs_body a_after = *a, b_after = *b;
+    const cairn_vec3 forces = vec3_sub(b->velocity_change, a->velocity_change);
+    float bounced = 0.0f;
+    read_velocities(world, constraint, newton);
+    add_impulses(world, constraint, false, -1.0f);
+    read_velocities(world, constraint, before);
+    for (uint32_t i = 0; i < constraint->row_count; ++i) {
+        before[i] = vec3_sub(before[i], forces);
+        bounced += constraint->rows[i].impact_impulse * constraint->rows[i].impact_target;
+    }
+    const float gain = gain_of(constraint, false, before, newton);
+    if (gain > CAIRN_IMPACT_GAIN_MIN * bounced) {
+        const cairn_pgs_body a_before = *a, b_before = *b;
+        find_reflected(world, constraint);
+        *a = a_before;
+        *b = b_before;
+        add_impulses(world, constraint, true, 1.0f);
+        read_velocities(world, constraint, reflected);
+        const float mixed = gain_of(constraint, false, before, reflected) +
+                            gain_of(constraint, true, before, newton);
+        const float share =
+            share_without_gain(gain, mixed, gain_of(constraint, true, before, reflected));
+        *a = a_after;
+        *b = b_after;
+        add_impulses(world, constraint, false, 0.0f - share);
+        add_impulses(world, constraint, true, share);
+    } else {
+        *a = a_after;
+        *b = b_after;
+    }
+}
+
+static void limit_impacts(cairn_world *world) {
+    cairn_pgs *pgs = world->pgs;
+    const uint32_t count = pgs->contact_graph.edge_count;
+    for (uint32_t i = 0; i < count; ++i) {
+        const cairn_pgs_contact *constraint = &pgs->contacts[i];
+        pgs->bodies[constraint->body_a].parts = 0;
+        pgs->bodies[constraint->body_b].parts = 0;
+    }
+    for (uint32_t i = 0; i < count; ++i) {
+        const cairn_pgs_contact *constraint = &pgs->contacts[i];
+        pgs->bodies[constraint->body_a].parts += constraint->impact;
+        pgs->bodies[constraint->body_b].parts += constraint->impact;
+    }
+    for (uint32_t i = 0; i < count; ++i) {
+        cairn_pgs_contact *constraint = &pgs->contacts[i];
+        const cairn_pgs_body *a = &pgs->bodies[constraint->body_a];
+        const cairn_pgs_body *b = &pgs->bodies[constraint->body_b];
+        const bool alone =
+            (a->takes_impulses == 0 || a->parts == 1) && (b->takes_impulses == 0 || b->parts == 1);
+        if (constraint->impact != 0 && alone) {
+            limit_impact(world, constraint);
+        }
+    }
+}
+
 static bool met_in(const cairn_pgs *pgs, uint32_t body, uint32_t round) {
     return pgs->bodies[body].takes_impulses != 0 && pgs->bodies[body].met == round;
 }
@@ -112,5 +251,6 @@ void cairn_pgs_impacts_solve(cairn_world *world) {
         if (!found) {
             return;
         }
+        limit_impacts(world);
     }
 }

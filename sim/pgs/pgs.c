@@ -52,17 +52,6 @@ static cairn_vec3 apply_forces(const cairn_world *world, const cairn_body *body,
     return vec3_scale(linear, h);
 }
 
-static bool begin_gyroscopic(cairn_world *world, uint32_t slot) {
-    cairn_gyroscopic *gyroscopic = &world->pgs->gyroscopic[slot];
-    cairn_motion *motion = &world->state.motions[slot];
-    if (!cairn_gyroscopic_prepare(world, slot, gyroscopic)) {
-        return false;
-    }
-    motion->angular_velocity = vec3_clean(
-        cairn_gyroscopic_begin(gyroscopic, motion->angular_velocity, world_time_step(world)));
-    return true;
-}
-
 void cairn_pgs_integrate_forces(cairn_world *world) {
     for (uint32_t i = 0; i < world->state.settings->body_slots; ++i) {
         const cairn_body *body = &world->state.bodies[i];
@@ -84,7 +73,7 @@ void cairn_pgs_integrate_forces(cairn_world *world) {
             motion->angular_velocity = lock_angular(body->flags, motion->angular_velocity);
             velocity_change = apply_forces(world, body, motion, inverse_inertia);
             cairn_body_clear_forces(world, i);
-            gyroscopic = begin_gyroscopic(world, i);
+            gyroscopic = cairn_gyroscopic_prepare(world, i, &world->pgs->gyroscopic[i]);
         }
         // A body outside the awake set is as valid as the last step left it.
         if (cairn_body_in_awake_set(world, i) && !cairn_motion_valid(motion)) {
@@ -100,6 +89,18 @@ void cairn_pgs_integrate_forces(cairn_world *world) {
             .takes_impulses = takes ? 1u : 0u,
             .gyroscopic = takes && gyroscopic ? 1u : 0u,
             .at_rest = takes || cairn_body_is_moving(world, i) ? 0u : 1u};
+    }
+}
+
+// Impacts meet the momentum that a body has now; what comes after them meets the mean motion of the
+// step.
+static void begin_gyroscopic(cairn_world *world) {
+    for (uint32_t i = 0; i < world->state.settings->body_slots; ++i) {
+        cairn_pgs_body *solved = &world->pgs->bodies[i];
+        if (solved->gyroscopic != 0) {
+            solved->angular_velocity = vec3_clean(cairn_gyroscopic_begin(
+                &world->pgs->gyroscopic[i], solved->angular_velocity, world_time_step(world)));
+        }
     }
 }
 
@@ -181,10 +182,11 @@ void cairn_pgs_prepare(cairn_world *world) {
 void cairn_pgs_solve(cairn_world *world) {
     cairn_pgs_prepare(world);
     cairn_stage_done(world, CAIRN_STAGE_PREPARE);
+    cairn_pgs_impacts_solve(world);
+    begin_gyroscopic(world);
     cairn_pgs_joints_warm_start(world);
     cairn_pgs_driven_warm_start(world);
     cairn_pgs_contacts_warm_start(world);
-    cairn_pgs_impacts_solve(world);
     trace_sweep(world, 0);
     if (world->def.solver > CAIRN_SOLVER_PGS) {
         cairn_laboratory_solve(world);

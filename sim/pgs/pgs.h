@@ -25,7 +25,8 @@ typedef struct cairn_pgs_body {
     uint32_t takes_impulses;      // 0 or 1
     uint32_t gyroscopic;          // 0 or 1: with gyroscopic torque
     uint32_t at_rest;             // 0 or 1: takes no impulses and has no velocity
-    uint32_t met; // the last round of impacts of this step in which a gap closed; 0: none
+    uint32_t met;   // the last round of impacts of this step in which a gap closed; 0: none
+    uint32_t parts; // how many contacts of it collide in this round
 } cairn_pgs_body;
 
 typedef struct cairn_pgs_contact_row {
@@ -44,6 +45,7 @@ typedef struct cairn_pgs_contact_row {
     float impact_target;
     float impact_impulse;
     float impact_tangent_impulse[2];
+    float impact_reflected[3]; // the normal impulse and those of friction, if it is reflected
 } cairn_pgs_contact_row;
 
 typedef struct cairn_pgs_contact {

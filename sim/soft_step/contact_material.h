@@ -39,6 +39,14 @@ static inline void solve_rolling(
         lanes3_add(b->angular_velocity, lanes_sym3_apply(*b->inverse_inertia, torque));
 }
 
+static inline void set_rolling_masses(wide_contact *wide, const normal_response *response) {
+    const lanes inverse =
+        inverse_or_zero(response->t11 * response->t22 - response->t12 * response->t12);
+    wide->rolling_mass_11 = response->t22 * inverse;
+    wide->rolling_mass_12 = lanes_all(0.0f) - response->t12 * inverse;
+    wide->rolling_mass_22 = response->t11 * inverse;
+}
+
 // The part of a contact that most do without. The stored impulse of a lane without resistance to
 // rolling is left alone, so that no result depends on what lies beside it in a vector.
 static void prepare_material(const cairn_solver_context *context, wide_contact *wide,
@@ -73,11 +81,7 @@ static void prepare_material(const cairn_solver_context *context, wide_contact *
         slip_1 * slip_1 + slip_2 * slip_2, lanes_all(CAIRN_STICKING_SPEED * CAIRN_STICKING_SPEED));
     wide->friction = lanes_select(
         sticks, lanes_max(manifold->static_friction, manifold->friction), manifold->friction);
-    const lanes inverse =
-        inverse_or_zero(response->t11 * response->t22 - response->t12 * response->t12);
-    wide->rolling_mass_11 = response->t22 * inverse;
-    wide->rolling_mass_12 = zero - response->t12 * inverse;
-    wide->rolling_mass_22 = response->t11 * inverse;
+    set_rolling_masses(wide, response);
 }
 
 static void store_rolling(const cairn_solver_context *context, const wide_contact *wide) {

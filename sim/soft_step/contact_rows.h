@@ -94,3 +94,28 @@ static inline void apply_normal_impulse(
     sum->angular_1 = sum->angular_1 + point->y * impulse;
     sum->angular_2 = sum->angular_2 - point->x * impulse;
 }
+
+// What all impulses of a contact are together: along a line through c, and a torque.
+typedef struct contact_wrench {
+    lanes3 linear, torque;
+} contact_wrench;
+
+static inline contact_wrench wrench_of(const wide_contact *wide, lanes3 t2) {
+    lanes3 impulse = lanes3_scale(wide->normal, normal_impulse_sum(wide));
+    impulse = lanes3_add_scaled(impulse, wide->tangent, wide->friction_impulse[0]);
+    impulse = lanes3_add_scaled(impulse, t2, wide->friction_impulse[1]);
+    lanes angular_1 = lanes_all(0.0f);
+    lanes angular_2 = lanes_all(0.0f);
+    for (uint32_t k = 0; k < wide->point_count; ++k) {
+        angular_1 = angular_1 + wide->points[k].y * wide->points[k].impulse;
+        angular_2 = angular_2 - wide->points[k].x * wide->points[k].impulse;
+    }
+    lanes3 torque = lanes3_scale(wide->normal, wide->twist_impulse);
+    torque = lanes3_add_scaled(torque, wide->tangent, angular_1);
+    torque = lanes3_add_scaled(torque, t2, angular_2);
+    if (wide->has_material != 0) {
+        torque = lanes3_add_scaled(torque, wide->tangent, wide->rolling_impulse[0]);
+        torque = lanes3_add_scaled(torque, t2, wide->rolling_impulse[1]);
+    }
+    return (contact_wrench){.linear = impulse, .torque = torque};
+}

@@ -316,24 +316,8 @@ static void warm_start(const cairn_solver_context *context, uint32_t begin, uint
         CAIRN_ASSERT(wide->point_count >= 1);
         body_lanes a = load_body(context, wide->pair.offset_a, &wide->inverse_inertia_a);
         body_lanes b = load_body(context, wide->pair.offset_b, &wide->inverse_inertia_b);
-        const lanes3 t2 = tangent2_of(wide);
-        lanes3 impulse = lanes3_scale(wide->normal, normal_impulse_sum(wide));
-        impulse = lanes3_add_scaled(impulse, wide->tangent, wide->friction_impulse[0]);
-        impulse = lanes3_add_scaled(impulse, t2, wide->friction_impulse[1]);
-        lanes angular_1 = lanes_all(0.0f);
-        lanes angular_2 = lanes_all(0.0f);
-        for (uint32_t k = 0; k < wide->point_count; ++k) {
-            angular_1 = angular_1 + wide->points[k].y * wide->points[k].impulse;
-            angular_2 = angular_2 - wide->points[k].x * wide->points[k].impulse;
-        }
-        lanes3 torque = lanes3_scale(wide->normal, wide->twist_impulse);
-        torque = lanes3_add_scaled(torque, wide->tangent, angular_1);
-        torque = lanes3_add_scaled(torque, t2, angular_2);
-        if (wide->has_material != 0) {
-            torque = lanes3_add_scaled(torque, wide->tangent, wide->rolling_impulse[0]);
-            torque = lanes3_add_scaled(torque, t2, wide->rolling_impulse[1]);
-        }
-        apply_at_centre(wide, &a, &b, impulse, torque);
+        const contact_wrench wrench = wrench_of(wide, tangent2_of(wide));
+        apply_at_centre(wide, &a, &b, wrench.linear, wrench.torque);
         store_body(context, wide->pair.offset_a, wide->pair.moving_a, &a);
         store_body(context, wide->pair.offset_b, wide->pair.moving_b, &b);
     }
@@ -443,5 +427,6 @@ const cairn_constraint_kernel CAIRN_KERNEL(contact) = {
         [CAIRN_CONSTRAINT_FIND_IMPACTS] = find_impacts,
         [CAIRN_CONSTRAINT_JOIN_IMPACTS] = join_impacts,
         [CAIRN_CONSTRAINT_SOLVE_IMPACTS] = solve_impacts,
+        [CAIRN_CONSTRAINT_LIMIT_IMPACTS] = limit_impacts,
         [CAIRN_CONSTRAINT_STORE] = store},
 };

@@ -58,6 +58,7 @@ void cairn_soft_step_allocate(
     soft_step->overflow_impact_lanes =
         cairn_arena_take(from, contacts, sizeof *soft_step->overflow_impact_lanes);
     soft_step->met = cairn_arena_take(from, bodies, sizeof *soft_step->met);
+    soft_step->shared = cairn_arena_take(from, bodies, sizeof *soft_step->shared);
     soft_step->struck = cairn_arena_take(from, bodies, sizeof *soft_step->struck);
     soft_step->pushed = cairn_arena_take(from, bodies, sizeof *soft_step->pushed);
     soft_step->load_inverse_mass =
@@ -187,6 +188,7 @@ static void prepare_context(cairn_world *world) {
         .restitution_threshold = CAIRN_IMPACT_THRESHOLD_ROUNDING * settings->restitution_threshold,
         .impact_lanes = soft_step->wide_impact_lanes,
         .met = soft_step->met,
+        .shared = soft_step->shared,
         .struck = soft_step->struck,
         .restitution_found = &soft_step->restitution_found,
         .locks_found = &soft_step->locks_found,

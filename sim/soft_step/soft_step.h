@@ -77,6 +77,7 @@ struct cairn_soft_step {
     // By solver body: 1 if its inertia turns in this step (turning_inertia.c); scratch before that.
     unsigned char *jointed;
     _Atomic uint32_t *met; // see cairn_solver_context, like the following
+    _Atomic uint32_t *shared;
     uint32_t *struck;
     _Atomic unsigned char *pushed; // see cairn_solver_context
     bool any_axes;                 // some joint has axes: it may have limits
@@ -163,7 +164,7 @@ void cairn_solver_bodies_clear_forces(cairn_world *world);
 // Lists the bodies with gyroscopic torque.
 void cairn_solver_bodies_prepare_gyroscopic(cairn_world *world);
 // Gyroscopic torque, after velocities and after positions were integrated.
-void cairn_solver_bodies_begin_gyroscopic(cairn_world *world);
+void cairn_solver_bodies_begin_gyroscopic(cairn_world *world, bool links);
 void cairn_solver_bodies_finish_gyroscopic(cairn_world *world);
 // Lists the valid bodies that may have to be swept. A body whose result is invalid stays where it
 // was and is disabled.

@@ -127,7 +127,10 @@ typedef struct cairn_solver_context {
     // to 31, until impacts are joined: they do if one of them collides with another body.
     uint32_t *impact_lanes;
     _Atomic uint32_t *met; // by solver body: the last round in which a gap of it closed
-    uint32_t *struck;      // by solver body: the round that struck it last
+    // By solver body: twice the last round in which it took part, and 1 more if it did with more
+    // than one constraint.
+    _Atomic uint32_t *shared;
+    uint32_t *struck; // by solver body: the round that struck it last
     // Set to 1 by any worker: some contact of the step has restitution; in this round some bodies
     // collide.
     _Atomic uint32_t *restitution_found;
@@ -145,6 +148,7 @@ typedef enum cairn_constraint_stage {
     CAIRN_CONSTRAINT_FIND_IMPACTS,       // contacts only; begins a round of impacts
     CAIRN_CONSTRAINT_JOIN_IMPACTS,       // contacts only; adds what nearly collides
     CAIRN_CONSTRAINT_SOLVE_IMPACTS,      // contacts only; one sweep of the round
+    CAIRN_CONSTRAINT_LIMIT_IMPACTS,      // contacts only; takes the energy that a bounce has won
     CAIRN_CONSTRAINT_BEGIN_SOLVE_BIASED, // joints only: the first sweep of the next
     CAIRN_CONSTRAINT_SOLVE_BIASED,       // removes position error by a velocity bias
     CAIRN_CONSTRAINT_BEGIN_RELAX,  // joints only: updates the rows to the new poses, first sweep

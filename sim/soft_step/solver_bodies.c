@@ -190,10 +190,13 @@ static void change_angular_velocity(
     copy3(unconstrained, vec3_add(vec3_at(unconstrained), change));
 }
 
-void cairn_solver_bodies_begin_gyroscopic(cairn_world *world) {
+void cairn_solver_bodies_begin_gyroscopic(cairn_world *world, bool links) {
     const cairn_soft_step *soft_step = world->soft_step;
     for (uint32_t i = 0; i < soft_step->gyroscopic_count; ++i) {
         const uint32_t body = soft_step->gyroscopic_bodies[i];
+        if ((soft_step->bodies[body].closing != 0.0f) != links) {
+            continue;
+        }
         const cairn_vec3 before = vec3_at(&soft_step->integration[body].unconstrained_velocity[4]);
         const cairn_vec3 mean =
             cairn_gyroscopic_begin(&soft_step->gyroscopic[i], before, soft_step->wide_context.h);

@@ -125,11 +125,13 @@ static void sweep(const worker_share *share, constraint_set set, cairn_constrain
     }
 }
 
-// For stages that write no body, so that constraints of different colours are independent, too.
+// For stages that write no body, or none of which another constraint knows, so that constraints of
+// different colours are independent, too.
 static void for_each(const worker_share *share, constraint_set set, cairn_constraint_stage stage) {
     CAIRN_ASSERT(stage == CAIRN_CONSTRAINT_PREPARE || stage == CAIRN_CONSTRAINT_STORE ||
                  stage == CAIRN_CONSTRAINT_SUM_IMPULSES || stage == CAIRN_CONSTRAINT_MARK_PUSHED ||
-                 stage == CAIRN_CONSTRAINT_FIND_IMPACTS || stage == CAIRN_CONSTRAINT_JOIN_IMPACTS);
+                 stage == CAIRN_CONSTRAINT_FIND_IMPACTS || stage == CAIRN_CONSTRAINT_JOIN_IMPACTS ||
+                 stage == CAIRN_CONSTRAINT_LIMIT_IMPACTS);
     run_overflow(share, set, stage);
     for (uint32_t colour = 0; colour < CAIRN_COLOURS; ++colour) {
         const cairn_graph_part *parts = set.graph->parts[colour];
@@ -154,13 +156,19 @@ static void integrate_velocities(const worker_share *share, bool first) {
     meet(share);
     for_moving_bodies(
         share, first ? bodies->integrate_velocities_first : bodies->integrate_velocities);
-    if (soft_step->gyroscopic_count > 0) {
+    meet(share);
+}
+
+// Impacts meet the momentum that a body has now; what comes after them meets the mean motion of the
+// substep. The motion of links is found before, from that mean.
+static void begin_gyroscopic(const worker_share *share, bool links) {
+    if (share->world->soft_step->gyroscopic_count > 0) {
         meet(share);
         if (is_main(share)) {
-            cairn_solver_bodies_begin_gyroscopic(share->world);
+            cairn_solver_bodies_begin_gyroscopic(share->world, links);
         }
+        meet(share);
     }
-    meet(share);
 }
 
 static void integrate_positions(const worker_share *share) {
@@ -258,6 +266,7 @@ static void begin_round(cairn_world *world, bool first_of_substep) {
     soft_step->overflow_context.impact_round = wide->impact_round;
     if (wide->impact_round == 1) {
         memset(soft_step->met, 0, soft_step->body_count * sizeof *soft_step->met);
+        memset(soft_step->shared, 0, soft_step->body_count * sizeof *soft_step->shared);
         memset(soft_step->struck, 0, soft_step->body_count * sizeof *soft_step->struck);
     }
     atomic_store_explicit(&soft_step->impact_found, 0, memory_order_relaxed);
@@ -291,6 +300,9 @@ static void solve_impacts(const worker_share *share) {
             sweep(share, contacts_of(share->world), CAIRN_CONSTRAINT_SOLVE_IMPACTS);
             for_articulations(share, cairn_articulations_spread);
         }
+        meet(share);
+        for_each(share, contacts_of(share->world), CAIRN_CONSTRAINT_LIMIT_IMPACTS);
+        meet(share);
     }
 }
 
@@ -340,6 +352,7 @@ static void run_substep(const worker_share *share, uint32_t substep) {
     const constraint_set contacts = contacts_of(share->world);
     const constraint_set joints = joints_of(share->world);
     integrate_velocities(share, substep == 1);
+    begin_gyroscopic(share, true);
     for_articulations(share, cairn_articulations_begin);
     if (substep == 1) {
         warm_start(share, joints, contacts);
@@ -347,6 +360,7 @@ static void run_substep(const worker_share *share, uint32_t substep) {
     }
     trace_pass(share, substep, CAIRN_PASS_INTEGRATE_VELOCITIES);
     solve_impacts(share);
+    begin_gyroscopic(share, false);
     sweep(share, contacts, CAIRN_CONSTRAINT_SOLVE_BIASED);
     sweep_joints_after_contacts(share, joints);
     for_driven_joints(share, cairn_driven_joints_solve_biased);

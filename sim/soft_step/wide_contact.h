@@ -52,8 +52,8 @@ typedef struct wide_contact {
 
 // An impact of the bodies of a wide contact in one round; see CAIRN_CONSTRAINT_FIND_IMPACTS.
 typedef struct wide_impact {
-    lanes target[CAIRN_MANIFOLD_POINTS_MAX];  // m/s, normal velocity after the impact
-    lanes mass[CAIRN_MANIFOLD_POINTS_MAX];    // effective; 0: the point takes no part
+    lanes target[CAIRN_MANIFOLD_POINTS_MAX];     // m/s, normal velocity after the impact
+    lanes takes_part[CAIRN_MANIFOLD_POINTS_MAX]; // 0 or 1
     lanes impulse[CAIRN_MANIFOLD_POINTS_MAX]; // N s, accumulated in the round, like the following
     lanes friction_impulse[2];
     lanes twist_impulse;

@@ -21,6 +21,8 @@ import planted_faults
 # Identifier: (what is wrong, test that must fail, [(file, anchor, replacement)]). An anchor occurs
 # once in its file. FAULT in a replacement is true if this fault was chosen.
 CONTACT = "sim/soft_step/contact_solver.c"
+ROWS = "sim/soft_step/contact_rows.h"
+IMPACT = "sim/soft_step/contact_impact.h"
 PREPARE = "sim/soft_step/contact_prepare.h"
 FAULTS = {
     # ---- edits
@@ -54,22 +56,22 @@ FAULTS = {
         ("sim/pgs/contact_solver.c", "constraint->friction = material.friction;",
          "constraint->friction = FAULT ? shape_a->friction : material.friction;")]),
     "friction-more": ("friction is 10 % too large", "physics.slope", [
-        (CONTACT, "const lanes bound = wide->friction * normal;",
+        (ROWS, "const lanes bound = wide->friction * normal;",
          "const lanes bound = lanes_all(FAULT ? 1.1f : 1.0f) * wide->friction * normal;")]),
     "friction-double-pgs": ("Coulomb friction of the PGS solver is doubled", "physics.slope", [
         ("sim/pgs/contact_solver.c", "const float bound = constraint->friction * normal_impulse;",
          "const float bound = (FAULT ? 2.0f : 1.0f) * constraint->friction * normal_impulse;")]),
     "friction-square": ("friction is bounded by a square, not by a circle", "physics.friction", [
-        (CONTACT, "const lanes_mask slides = lanes_less(bound * bound, square);",
+        (ROWS, "const lanes_mask slides = lanes_less(bound * bound, square);",
          """const lanes_mask slides = lanes_less(bound * bound, square);
     if (FAULT) {
         sum1 = lanes_min(lanes_max(sum1, lanes_all(0.0f) - bound), bound);
         sum2 = lanes_min(lanes_max(sum2, lanes_all(0.0f) - bound), bound);
     }"""),
-        (CONTACT, "const lanes scale = lanes_select(slides, bound / length, one);",
+        (ROWS, "const lanes scale = lanes_select(slides, bound / length, one);",
          "const lanes scale = FAULT ? one : lanes_select(slides, bound / length, one);")]),
     "twist-none": ("nothing resists a body that spins on its contact", "physics.friction", [
-        (CONTACT, "lanes limit = bound * wide->radius;",
+        (ROWS, "lanes limit = bound * wide->radius;",
          "lanes limit = bound * (FAULT ? lanes_all(0.0f) : wide->radius);")]),
     "push-fast": ("overlap pushes at any speed", "physics.friction", [
         (CONTACT, "lanes_all(-CAIRN_PUSH_SPEED_MAX)", "lanes_all(FAULT ? -1e9f : -CAIRN_PUSH_SPEED_MAX)")]),
@@ -190,11 +192,29 @@ FAULTS = {
         ("sim/soft_step/substeps.c", "i < CAIRN_IMPACT_ROUNDS_MAX && find_impacts",
          "i < (FAULT ? 1u : CAIRN_IMPACT_ROUNDS_MAX) && find_impacts")]),
     "impact-repeated": ("the next substep repeats an impact", "physics.bounce", [
-        (CONTACT, "context->integration[index].unconstrained_velocity[k] += rows[i][k];",
+        (IMPACT, "context->integration[index].unconstrained_velocity[k] += rows[i][k];",
          "context->integration[index].unconstrained_velocity[k] += FAULT ? 0.0f : rows[i][k];")]),
     "impact-smooth": ("friction does not act in an impact", "physics.bounce", [
-        (CONTACT, "solve_friction(&struck, t2, &a, &b, false);",
-         "if (!FAULT) {\n        solve_friction(&struck, t2, &a, &b, false);\n    }")]),
+        (IMPACT, "solve_friction(wide, struck->t2, &struck->a, &struck->b, false);",
+         "if (!FAULT) {\n        solve_friction(wide, struck->t2, &struck->a, &struck->b, false);\n    }")]),
+    "impact-wins": ("an impact may win energy", "physics.impact_energy", [
+        (IMPACT, "        if (alone != 0) {", "        if (!FAULT && alone != 0) {")]),
+    "impact-wins-pgs": ("the same in the PGS solver", "physics.impact_energy", [
+        ("sim/pgs/impact.c", "if (constraint->impact != 0 && alone) {",
+         "if (!FAULT && constraint->impact != 0 && alone) {")]),
+    "impact-reflected": ("what would win energy is reflected, not mixed", "physics.impact_energy", [
+        (IMPACT, "const lanes linear = p + p - q;", "const lanes linear = FAULT ? zero - p : p + p - q;")]),
+    "impact-old-inertia": ("an impact meets the inertia of the start of the step", "physics.impact_energy", [
+        (IMPACT, "    turn_inertia_by_delta(context, wide->pair.offset_b,",
+         "    if (!FAULT)\n        turn_inertia_by_delta(context, wide->pair.offset_b,")]),
+    "impact-mean-spin": ("an impact meets the mean spin of the substep", "physics.impact_energy", [
+        ("sim/soft_step/substeps.c", "    begin_gyroscopic(share, true);\n",
+         "    begin_gyroscopic(share, true);\n    if (FAULT) {\n        begin_gyroscopic(share, false);\n    }\n"),
+        ("sim/soft_step/substeps.c", "    begin_gyroscopic(share, false);\n    sweep",
+         "    if (!FAULT) {\n        begin_gyroscopic(share, false);\n    }\n    sweep")]),
+    "impact-mean-spin-pgs": ("the same in the PGS solver", "physics.impact_energy", [
+        ("sim/pgs/pgs.c", "    cairn_pgs_impacts_solve(world);\n    begin_gyroscopic(world);",
+         "    if (FAULT) {\n        begin_gyroscopic(world);\n    }\n    cairn_pgs_impacts_solve(world);\n    if (!FAULT) {\n        begin_gyroscopic(world);\n    }")]),
     "hit-last-substep": ("a hit has the impulse of the last substep alone", "physics.events", [
         (CONTACT, "wide->summed_impulse = wide->summed_impulse + normal_impulse_sum(wide);",
          "wide->summed_impulse = (FAULT ? lanes_all(0.0f) : wide->summed_impulse)"
@@ -316,7 +336,7 @@ FAULTS = {
     "limits-undamped": ("limits do not damp", "physics.ragdoll", [
         ("sim/soft_step/soft_step.c", ".limit_damping = world_time_step(world)", ".limit_damping = FAULT ? 0.0f : world_time_step(world)")]),
     "impacts-alone": ("each contact decides for itself whether it meets", "physics.bounce", [
-        ("sim/soft_step/contact_solver.c", "met |= here ? 1u << i : 0;", "met |= !FAULT && here ? 1u << i : 0;")]),
+        (IMPACT, "met |= here ? 1u << i : 0;", "met |= !FAULT && here ? 1u << i : 0;")]),
     "compounds-slow": ("slow bodies of several shapes are not predicted", "physics.bounce", [
         ("sim/collide/body_extent.c", "return shapes > 1 ? CAIRN_FAST_DISTANCE", "return shapes > 1 && !FAULT ? CAIRN_FAST_DISTANCE")]),
     "light-links-none": ("the joints of a light link are solved like others", "physics.pendulum", [

@@ -35,7 +35,7 @@ MUTANTS = {
         "solve_contact(world, &world->pgs->contacts[FAULT"
         " ? world->pgs->contact_graph.edge_count - 1 - i : i]);")]),
     3: ("a sum of three terms is added in another order", [(
-        "sim/soft_step/contact_solver.c",
+        "sim/soft_step/contact_rows.h",
         "return velocity.linear + angular_1 - angular_2;",
         "return FAULT ? velocity.linear + (angular_1 - angular_2)"
         " : velocity.linear + angular_1 - angular_2;",
@@ -48,7 +48,7 @@ MUTANTS = {
         "(edge->colour * graph->owners.count + owner)",
         "((FAULT ? edge->colour / 2 * 2 : edge->colour) * graph->owners.count + owner)")]),
     5: ("what one lane needs is done to its neighbours as well", [(
-        "sim/soft_step/contact_solver.c",
+        "sim/soft_step/contact_impact.h",
         "lanes_less(zero, wide->restitution)",
         "lanes_less(lanes_all(FAULT ? -1.0f : 0.0f), wide->restitution)")]),
     6: ("colours are solved in another order if there are helper threads", [(
