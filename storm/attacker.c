@@ -3,9 +3,13 @@
 
 #include <string.h>
 
+#include "net/packet.h"
+
 static const uint32_t request_size = 1078; // netcode 1.02, connection request
 static const uint64_t act_delay_ns = 1000000;
-// Datagrams seen since: by then the client has used its token or lost its path altogether.
+// Datagrams seen since, besides the owner's first ones of a session, so that storms stay as they
+// were. They alone tell nothing: a hostile client sends more in one moment, while the request is
+// lost (seed 28003299).
 static const uint32_t token_used_after = 400;
 
 void cairn_attacker_init(cairn_attacker *attacker, uint64_t seed) {
@@ -14,9 +18,29 @@ void cairn_attacker_init(cairn_attacker *attacker, uint64_t seed) {
     cairn_address_parse("203.0.113.66:6666", &attacker->address);
 }
 
+static bool is_request(const uint8_t *bytes, size_t size) {
+    return size == request_size && bytes[0] == CAIRN_PACKET_REQUEST;
+}
+
+// Only a client with a session sends such datagrams, and the server made it of the client's token.
+static bool is_of_session(const uint8_t *bytes, size_t size) {
+    const unsigned type = size > 0 ? bytes[0] & 15u : CAIRN_PACKET_REQUEST;
+    return type == CAIRN_PACKET_KEEP_ALIVE || type == CAIRN_PACKET_PAYLOAD;
+}
+
+static void note_session(cairn_attacker *attacker, const cairn_address *client) {
+    for (uint32_t i = 0; i < attacker->held_count; i++) {
+        attacker->held[i].used =
+            attacker->held[i].used || cairn_address_equal(&attacker->held[i].from, client);
+    }
+}
+
 void cairn_attacker_observe(void *user, const cairn_address *from, const cairn_address *to,
     const uint8_t *bytes, size_t size) {
     cairn_attacker *attacker = user;
+    if (is_of_session(bytes, size)) {
+        note_session(attacker, from);
+    }
     // Handshakes come first and are kept longest; later traffic replaces half of the entries.
     const uint32_t half = CAIRN_ATTACKER_HELD_MAX / 2;
     const uint32_t seen = attacker->seen++;
@@ -29,6 +53,7 @@ void cairn_attacker_observe(void *user, const cairn_address *from, const cairn_a
     attacker->held[entry].to = *to;
     attacker->held[entry].size = (uint32_t)size;
     attacker->held[entry].seen_at = seen;
+    attacker->held[entry].used = false;
     memcpy(attacker->held[entry].bytes, bytes, size);
 }
 
@@ -36,7 +61,7 @@ void cairn_attacker_observe(void *user, const cairn_address *from, const cairn_a
 static size_t forge_request(cairn_attacker *attacker, uint8_t *bytes) {
     cairn_random_fill(&attacker->random, bytes, request_size);
     for (uint32_t i = 0; i < attacker->held_count; i++) {
-        if (attacker->held[i].size == request_size && attacker->held[i].bytes[0] == 0) {
+        if (is_request(attacker->held[i].bytes, attacker->held[i].size)) {
             memcpy(bytes, attacker->held[i].bytes, 54);
             return request_size;
         }
@@ -68,8 +93,10 @@ void cairn_attacker_send(
     const uint64_t entry = cairn_random_below(&attacker->random, attacker->held_count);
     uint8_t bytes[CAIRN_DATAGRAM_SIZE_MAX];
     size_t size = attacker->held[entry].size;
-    const bool token_unused = size == request_size && attacker->held[entry].bytes[0] == 0 &&
-                              attacker->seen - attacker->held[entry].seen_at < token_used_after;
+    const bool token_unused =
+        is_request(attacker->held[entry].bytes, size) &&
+        (!attacker->held[entry].used ||
+            attacker->seen - attacker->held[entry].seen_at < token_used_after);
     // From the true sender's address, or from the attacker's own.
     const bool spoofed = act >= 2 || token_unused;
     memcpy(bytes, attacker->held[entry].bytes, size);

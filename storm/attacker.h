@@ -3,9 +3,10 @@
 
 // An attacker on the network path. It sees every datagram, keeps a few, and sends them again from
 // wrong addresses, late or changed, or invents its own. It has no key. It never races the owner of
-// a connect token that it has just seen: the standard gives the token to the first sender, so
-// winning that race would not be a finding.
+// a connect token that has made no session yet: the standard gives the token to the first sender,
+// so winning that race would not be a finding.
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -23,6 +24,7 @@ typedef struct cairn_attacker {
         cairn_address to;
         uint32_t size;
         uint32_t seen_at; // value of `seen`
+        bool used;        // a connection request whose sender has a session since
         uint8_t bytes[CAIRN_DATAGRAM_SIZE_MAX];
     } held[CAIRN_ATTACKER_HELD_MAX];
 } cairn_attacker;

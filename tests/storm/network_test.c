@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/hash.h"
+#include "net/packet.h"
 #include "storm/attacker.h"
 #include "storm/network.h"
 
@@ -215,4 +216,41 @@ TEST("an attacker spoofs source addresses") {
     assert_true(own > 30);
     assert_true(spoofed > 200 + 80);
     assert_true(cairn_virtual_adds_up(network));
+}
+
+// How many of so many hostile datagrams are copies of the request from the attacker's own address.
+static uint32_t count_copies(cairn_virtual_network *network, cairn_attacker *attacker,
+    const uint8_t *request, size_t size, uint32_t tries) {
+    const cairn_virtual_datagram *datagram;
+    uint32_t copies = 0;
+    for (uint32_t i = 0; i < tries; i++) {
+        cairn_attacker_send(attacker, network, cairn_virtual_address(network, 1));
+        while (
+            cairn_virtual_deliver(network, cairn_virtual_now_ns(network) + 2 * ms_ns, &datagram)) {
+            const bool own = cairn_address_equal(&datagram->from, &attacker->address);
+            const bool whole =
+                datagram->size == size && memcmp(datagram->bytes, request, size) == 0;
+            copies += own && whole ? 1 : 0;
+        }
+    }
+    return copies;
+}
+
+TEST("an attacker shows the token of a lost request only after its owner has a session") {
+    enum { REQUEST_SIZE = 1078, OTHERS = 500, TRIES = 4000 };
+    SCOPED(cairn_virtual_network) *network = pair(1, (cairn_virtual_path){.loss_permille = 1000});
+    static cairn_attacker attacker;
+    static const uint8_t request[REQUEST_SIZE] = {CAIRN_PACKET_REQUEST, 7};
+    static const uint8_t payload[38] = {CAIRN_PACKET_PAYLOAD | 1u << 4};
+    const cairn_address *client = cairn_virtual_address(network, 0);
+    const cairn_address *server = cairn_virtual_address(network, 1);
+    cairn_attacker_init(&attacker, 3);
+    cairn_virtual_tap(network, cairn_attacker_observe, &attacker);
+    cairn_virtual_send(network, 0, server, request, sizeof request);
+    for (uint32_t i = 0; i < OTHERS; i++) {
+        cairn_virtual_send(network, 1, client, payload, sizeof payload);
+    }
+    assert_int_equal(count_copies(network, &attacker, request, sizeof request, TRIES), 0);
+    cairn_virtual_send(network, 0, server, payload, sizeof payload);
+    assert_true(count_copies(network, &attacker, request, sizeof request, TRIES) > 0);
 }
