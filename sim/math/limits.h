@@ -113,6 +113,8 @@
 #define CAIRN_IMPACT_NEARLY 0.9f
 // Points of a manifold whose gaps differ by less than this, m, meet at the same time.
 #define CAIRN_IMPACT_SLACK 0.005f
+// Impacts meet a turned inertia if it has changed by so much.
+#define CAIRN_IMPACT_TURN_MIN 0.001f
 // An impact that wins less than this part of the energy of its bounce is left as it is.
 #define CAIRN_IMPACT_GAIN_MIN 0.001f
 // Contacts and joints have at most this fraction of the substep rate as frequency: a spring that

@@ -109,6 +109,7 @@ static void prepare_material(const cairn_world *world, const cairn_shape *shape_
     constraint->spin_impulse = 0.0f;
     constraint->rolling_impulse[0] = 0.0f;
     constraint->rolling_impulse[1] = 0.0f;
+    constraint->impact_impulse = 0.0f;
 }
 
 // Chooses between static and sliding friction by how fast the first point slides.
@@ -292,12 +293,15 @@ void cairn_pgs_contacts_store(cairn_world *world) {
         cairn_contact *contact = &world->state.contacts[constraint->contact];
         CAIRN_ASSERT(constraint->contact < world->state.settings->contact_count);
         CAIRN_ASSERT(constraint->row_count <= contact->point_count);
+        float sum = constraint->impact_impulse;
         for (uint32_t k = 0; k < constraint->row_count; ++k) {
             const cairn_pgs_contact_row *row = &constraint->rows[k];
             cairn_contact_point *point = &contact->points[k];
             point->normal_impulse = impulse_clean(row->normal_impulse);
+            sum += point->normal_impulse;
             contact->tangent_impulse[2 * k] = impulse_clean(row->tangent_impulse[0]);
             contact->tangent_impulse[2 * k + 1] = impulse_clean(row->tangent_impulse[1]);
         }
+        pgs->contact_impulses[constraint->contact] = sum;
     }
 }

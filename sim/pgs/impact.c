@@ -181,6 +181,10 @@ static void limit_impact(cairn_world *world, cairn_pgs_contact *constraint) {
         *b = b_after;
         add_impulses(world, constraint, false, 0.0f - share);
         add_impulses(world, constraint, true, share);
+        for (uint32_t i = 0; i < constraint->row_count; ++i) {
+            const cairn_pgs_contact_row *row = &constraint->rows[i];
+            constraint->impact_impulse += share * (row->impact_reflected[0] - row->impact_impulse);
+        }
     } else {
         *a = a_after;
         *b = b_after;
@@ -199,6 +203,9 @@ static void limit_impacts(cairn_world *world) {
         const cairn_pgs_contact *constraint = &pgs->contacts[i];
         pgs->bodies[constraint->body_a].parts += constraint->impact;
         pgs->bodies[constraint->body_b].parts += constraint->impact;
+        for (uint32_t k = 0; k < constraint->row_count && constraint->impact != 0; ++k) {
+            pgs->contacts[i].impact_impulse += constraint->rows[k].impact_impulse;
+        }
     }
     for (uint32_t i = 0; i < count; ++i) {
         cairn_pgs_contact *constraint = &pgs->contacts[i];

@@ -23,6 +23,7 @@ void cairn_pgs_allocate(cairn_pgs *pgs, cairn_arena *from, const cairn_world_def
     cairn_constraint_graph_allocate(&pgs->contact_graph, from, bodies, contacts, 1);
     cairn_constraint_graph_allocate(&pgs->joint_graph, from, bodies, joints, 1);
     pgs->contacts = cairn_arena_take(from, contacts, sizeof *pgs->contacts);
+    pgs->contact_impulses = cairn_arena_take(from, contacts, sizeof *pgs->contact_impulses);
     pgs->joints = cairn_arena_take(from, joints, sizeof *pgs->joints);
     pgs->driven = cairn_arena_take(from, joints, sizeof *pgs->driven);
     if (def->solver > CAIRN_SOLVER_PGS) {
@@ -199,6 +200,7 @@ void cairn_pgs_solve(cairn_world *world) {
     cairn_pgs_driven_advance(world);
     cairn_pgs_contacts_store(world);
     if (world->hit_shapes > 0) {
-        cairn_contact_events_add_hits(world, &world->pgs->contact_graph, NULL);
+        cairn_contact_events_add_hits(
+            world, &world->pgs->contact_graph, world->pgs->contact_impulses);
     }
 }

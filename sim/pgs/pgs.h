@@ -63,8 +63,9 @@ typedef struct cairn_pgs_contact {
     float rolling_mass[2];
     float spin_impulse; // N m s, accumulated in the step
     float rolling_impulse[2];
-    uint32_t impact; // 0 or 1: the bodies collide in this round of impacts
-    uint32_t nearly; // 0 or 1: they do if one of them collides with another body
+    float impact_impulse; // N s, normal, of all rounds of impacts
+    uint32_t impact;      // 0 or 1: the bodies collide in this round of impacts
+    uint32_t nearly;      // 0 or 1: they do if one of them collides with another body
     // Rows of its system: of the first point, and from each point to the next.
     uint32_t normal_row, normal_stride;
     uint32_t tangent_row, tangent_stride;
@@ -128,6 +129,7 @@ struct cairn_pgs {
     cairn_constraint_graph contact_graph;
     cairn_constraint_graph joint_graph;
     cairn_pgs_contact *contacts; // in the order of solving
+    float *contact_impulses;     // N s, normal, by contact, with those of impacts: for hit events
     cairn_pgs_joint *joints;     // in the order of solving
     cairn_joint_rows *driven;    // rows of driven joints, in order of slot
     uint32_t driven_count;

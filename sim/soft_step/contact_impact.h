@@ -10,13 +10,8 @@
 // The bounce is computed from the velocities without the forces of this substep and holds after
 // them. So a ball of restitution 1 climbs in as many substeps as it fell, to the same height.
 //
-// Energy. Let u be the velocity at the contact before an impact, u' after it and p its impulse: the
-// bodies win the energy p . (u + u') / 2. Newton's law u'n = -e un with Coulomb's friction can make
-// that positive, if sliding turns back during the impact (Kane, "A dynamics puzzle", 1983; Stronge,
-// "Rigid body collisions with friction", 1990). It never is for the impulse (1 + e) q, where q
-// stops the approach without a bounce, with friction: the law holds for it, and it lies in the cone
-// of friction since q does. All that is linear or convex, so each mean of p and (1 + e) q obeys
-// both, too. An impact that would win energy gets the mean nearest to p that does not.
+// Impacts meet the inertia and the momentum that a body has now, however far it has turned in this
+// step. Of the energy that they win see impact_energy.c.
 
 #include "base/assert.h"
 #include "sim/math/limits.h"
@@ -90,13 +85,8 @@ static uint32_t find_impact(
         nearly_meets = nearly_meets | follows;
         impact->target[i] = wide->restitution * approach;
         impact->takes_part[i] = lanes_select(follows, lanes_all(1.0f), zero);
-        impact->impulse[i] = zero;
     }
-    impact->friction_impulse[0] = zero;
-    impact->friction_impulse[1] = zero;
-    impact->twist_impulse = zero;
-    impact->rolling_impulse[0] = zero;
-    impact->rolling_impulse[1] = zero;
+    memset(&impact->newton, 0, sizeof impact->newton);
     return (lanes_set(meets) & wide->pair.live) | (lanes_set(nearly_meets) & wide->pair.live)
                                                       << IMPACT_NEARLY_SHIFT;
 }
@@ -106,21 +96,6 @@ static void mark_met(const cairn_solver_context *context, const uint32_t *offset
         if ((which >> i & 1u) != 0) {
             atomic_store_explicit(
                 &context->met[body_at(offsets[i])], context->impact_round, memory_order_relaxed);
-        }
-    }
-}
-
-// Tells whether a body takes part with one constraint or with several. Whoever is not the first one
-// stores last.
-static void count_parts(
-    const cairn_solver_context *context, const uint32_t *offsets, uint32_t which) {
-    const uint32_t once = 2 * context->impact_round;
-    for (uint32_t i = 0; i < CAIRN_LANES; ++i) {
-        _Atomic uint32_t *shared = &context->shared[body_at(offsets[i])];
-        if ((which >> i & 1u) != 0 &&
-            atomic_exchange_explicit(shared, once, memory_order_relaxed) / 2 ==
-                context->impact_round) {
-            atomic_store_explicit(shared, once + 1, memory_order_relaxed);
         }
     }
 }
@@ -186,8 +161,6 @@ static void join_impacts(const cairn_solver_context *context, uint32_t begin, ui
         for (uint32_t k = 0; k < constraints[i].point_count; ++k) {
             impacts[i].takes_part[k] = lanes_of_set(found, impacts[i].takes_part[k]);
         }
-        count_parts(context, pair->offset_a, found & pair->moving_a);
-        count_parts(context, pair->offset_b, found & pair->moving_b);
     }
 }
 
@@ -218,18 +191,34 @@ static void store_after_impact(const cairn_solver_context *context, const uint32
     }
 }
 
-// Inverse inertia of the bodies at the offsets turns with them during the step. That of bodies with
-// a locked axis stays.
-static void turn_inertia_by_delta(
+// The inverse inertia of bodies turns with them during the step. Not that of bodies with a locked
+// axis, nor where it hardly changes: by how far its values are apart, as a part of them, times the
+// angle. Returns the lanes in which it does; in others no bit differs.
+static lanes_mask turn_inertia_by_delta(
     const cairn_solver_context *context, const uint32_t *offsets, lanes_sym3 *inverse_inertia) {
     const lanes zero = lanes_all(0.0f);
-    const lanes_mask turns = lanes_less(zero, inverse_inertia->xx) &
-                             lanes_less(zero, inverse_inertia->yy) &
-                             lanes_less(zero, inverse_inertia->zz);
-    const lanes3 rotation =
-        lanes3_select(turns, load_delta(context, offsets).rotation, lanes3_of(zero, zero, zero));
-    const lanes_quat q = lanes_quat_of_vector(rotation);
-    *inverse_inertia = lanes_sym3_rotate(*inverse_inertia, lanes_mat3_of_quat(q.x, q.y, q.z, q.w));
+    const lanes_sym3 m = *inverse_inertia;
+    const lanes3 rotation = load_delta(context, offsets).rotation;
+    const lanes angle_squared = lanes3_dot(rotation, rotation);
+    const lanes_mask far =
+        lanes_less(lanes_all(CAIRN_IMPACT_TURN_MIN * CAIRN_IMPACT_TURN_MIN), angle_squared);
+    if (lanes_set(far) == 0) { // values are not further apart than their sum
+        return far;
+    }
+    const lanes trace = m.xx + m.yy + m.zz;
+    const lanes squares = m.xx * m.xx + m.yy * m.yy + m.zz * m.zz +
+                          lanes_all(2.0f) * (m.xy * m.xy + m.xz * m.xz + m.yz * m.yz);
+    const lanes apart = squares - lanes_all(1.0f / 3.0f) * trace * trace;
+    const lanes least = lanes_all(CAIRN_IMPACT_TURN_MIN * CAIRN_IMPACT_TURN_MIN) * trace * trace;
+    const lanes_mask turns = far & lanes_less(least, apart * angle_squared) &
+                             lanes_less(zero, m.xx) & lanes_less(zero, m.yy) &
+                             lanes_less(zero, m.zz);
+    if (lanes_set(turns) != 0) {
+        const lanes3 turn = lanes3_select(turns, rotation, lanes3_of(zero, zero, zero));
+        const lanes_quat q = lanes_quat_of_vector(turn);
+        *inverse_inertia = lanes_sym3_rotate(m, lanes_mat3_of_quat(q.x, q.y, q.z, q.w));
+    }
+    return turns;
 }
 
 // A contact as its impact sees it.
@@ -240,35 +229,55 @@ typedef struct struck_contact {
     lanes mass[CAIRN_MANIFOLD_POINTS_MAX]; // effective; 0: the point takes no part
 } struck_contact;
 
-static void load_struck(const cairn_solver_context *context, const wide_contact *constraint,
-    const wide_impact *impact, struck_contact *out) {
+static void compute_turned_masses(struck_contact *struck) {
+    wide_contact *wide = &struck->wide;
     const lanes zero = lanes_all(0.0f);
-    const lanes one = lanes_all(1.0f);
-    wide_contact *wide = &out->wide;
-    *wide = *constraint;
-    out->t2 = tangent2_of(wide);
-    turn_inertia_by_delta(context, wide->pair.offset_a, &wide->inverse_inertia_a);
-    turn_inertia_by_delta(context, wide->pair.offset_b, &wide->inverse_inertia_b);
-    out->a = load_body(context, wide->pair.offset_a, &wide->inverse_inertia_a);
-    out->b = load_body(context, wide->pair.offset_b, &wide->inverse_inertia_b);
     lanes count = zero;
     for (uint32_t i = 0; i < wide->point_count; ++i) {
-        count = count + lanes_select(lanes_less(zero, wide->points[i].mass), one, zero);
-        wide->points[i].impulse = impact->impulse[i];
+        const lanes_mask exists = lanes_less(zero, wide->points[i].mass);
+        count = count + lanes_select(exists, lanes_all(1.0f), zero);
     }
-    const normal_response response = compute_effective_masses(wide, &out->a, &out->b, count);
+    const normal_response response = compute_effective_masses(wide, &struck->a, &struck->b, count);
     if (wide->has_material != 0) {
         set_rolling_masses(wide, &response);
     }
+}
+
+static void load_struck(const cairn_solver_context *context, const wide_contact *constraint,
+    const wide_impact *impact, const impact_impulses *impulses, struck_contact *out) {
+    const lanes zero = lanes_all(0.0f);
+    wide_contact *wide = &out->wide;
+    *wide = *constraint;
+    out->t2 = tangent2_of(wide);
+    const lanes_mask turns =
+        turn_inertia_by_delta(context, wide->pair.offset_a, &wide->inverse_inertia_a) |
+        turn_inertia_by_delta(context, wide->pair.offset_b, &wide->inverse_inertia_b);
+    out->a = load_body(context, wide->pair.offset_a, &wide->inverse_inertia_a);
+    out->b = load_body(context, wide->pair.offset_b, &wide->inverse_inertia_b);
+    if (lanes_set(turns) != 0) {
+        compute_turned_masses(out);
+    }
     for (uint32_t i = 0; i < wide->point_count; ++i) {
+        wide->points[i].impulse = impulses->points[i];
         out->mass[i] =
             lanes_select(lanes_less(zero, impact->takes_part[i]), wide->points[i].mass, zero);
     }
-    wide->friction_impulse[0] = impact->friction_impulse[0];
-    wide->friction_impulse[1] = impact->friction_impulse[1];
-    wide->twist_impulse = impact->twist_impulse;
-    wide->rolling_impulse[0] = impact->rolling_impulse[0];
-    wide->rolling_impulse[1] = impact->rolling_impulse[1];
+    wide->friction_impulse[0] = impulses->friction[0];
+    wide->friction_impulse[1] = impulses->friction[1];
+    wide->twist_impulse = impulses->twist;
+    wide->rolling_impulse[0] = impulses->rolling[0];
+    wide->rolling_impulse[1] = impulses->rolling[1];
+}
+
+static void keep_impulses(const wide_contact *struck, impact_impulses *out) {
+    for (uint32_t i = 0; i < struck->point_count; ++i) {
+        out->points[i] = struck->points[i].impulse;
+    }
+    out->friction[0] = struck->friction_impulse[0];
+    out->friction[1] = struck->friction_impulse[1];
+    out->twist = struck->twist_impulse;
+    out->rolling[0] = struck->rolling_impulse[0];
+    out->rolling[1] = struck->rolling_impulse[1];
 }
 
 // Friction acts in an impact as in a contact: bounded by the normal impulses of the impact.
@@ -297,20 +306,13 @@ static void sweep_impact(struck_contact *struck, const lanes *target) {
 static void solve_impact(
     const cairn_solver_context *context, wide_contact *wide, uint32_t found, wide_impact *impact) {
     struck_contact struck;
-    load_struck(context, wide, impact, &struck);
+    load_struck(context, wide, impact, &impact->newton, &struck);
     const body_lanes a = struck.a;
     const body_lanes b = struck.b;
     const lanes before = normal_impulse_sum(&struck.wide);
     sweep_impact(&struck, impact->target);
     wide->summed_impulse = wide->summed_impulse + (normal_impulse_sum(&struck.wide) - before);
-    for (uint32_t i = 0; i < wide->point_count; ++i) {
-        impact->impulse[i] = struck.wide.points[i].impulse;
-    }
-    impact->friction_impulse[0] = struck.wide.friction_impulse[0];
-    impact->friction_impulse[1] = struck.wide.friction_impulse[1];
-    impact->twist_impulse = struck.wide.twist_impulse;
-    impact->rolling_impulse[0] = struck.wide.rolling_impulse[0];
-    impact->rolling_impulse[1] = struck.wide.rolling_impulse[1];
+    keep_impulses(&struck.wide, &impact->newton);
     store_after_impact(context, wide->pair.offset_a, wide->pair.moving_a & found, &a, &struck.a);
     store_after_impact(context, wide->pair.offset_b, wide->pair.moving_b & found, &b, &struck.b);
 }
@@ -326,139 +328,262 @@ static void solve_impacts(const cairn_solver_context *context, uint32_t begin, u
     }
 }
 
-// Of the lanes those whose bodies take part in no other impact of this round, and are no links of
-// articulations, which others move as well.
-static uint32_t lanes_alone(
-    const cairn_solver_context *context, const pair_lanes *pair, uint32_t found) {
-    const uint32_t once = 2 * context->impact_round;
-    uint32_t alone = 0;
+// ---- energy
+
+// A body with a velocity from rows by solver body. One that impulses do not move has only its own.
+static body_lanes with_velocity(const cairn_solver_context *context,
+    const cairn_impact_velocity *velocities, const uint32_t *offsets, body_lanes body) {
+    const float *rows[CAIRN_LANES];
+    lanes row[CAIRN_ROW_FLOATS];
     for (uint32_t i = 0; i < CAIRN_LANES; ++i) {
-        bool here = (found >> i & 1u) != 0;
-        for (uint32_t k = 0; k < 2 && here; ++k) {
-            const uint32_t body = body_at(k == 0 ? pair->offset_a[i] : pair->offset_b[i]);
-            here = body >= context->moving_count ||
-                   (context->bodies[body].closing == 0.0f &&
-                       atomic_load_explicit(&context->shared[body], memory_order_relaxed) == once);
-        }
-        alone |= here ? 1u << i : 0;
+        const uint32_t index = body_at(offsets[i]);
+        rows[i] = index < context->moving_count ? velocities[index].row
+                                                : context->bodies[index].linear_velocity;
     }
-    return alone;
+    lanes_load_rows(rows, row);
+    body.velocity = lanes3_of(row[0], row[1], row[2]);
+    body.angular_velocity = lanes3_of(row[4], row[5], row[6]);
+    return body;
 }
 
-// Twice the mean velocity at c, of b relative to a, and twice the mean spin.
-static contact_wrench motion_sum(const struck_contact *struck, const contact_wrench *before,
-    const body_lanes *a, const body_lanes *b) {
+// Of b relative to a: the velocity at c and the spin, as seen from a surface that moves.
+static contact_wrench motion_between(
+    const struck_contact *struck, const body_lanes *a, const body_lanes *b) {
     const wide_contact *wide = &struck->wide;
-    lanes3 linear = lanes3_add(before->linear, relative_velocity(wide, a, b));
-    if (wide->has_material != 0) { // as seen from the surface that moves
-        linear = lanes3_add_scaled(linear, wide->tangent, 2.0f * wide->surface_velocity[0]);
-        linear = lanes3_add_scaled(linear, struck->t2, 2.0f * wide->surface_velocity[1]);
+    lanes3 linear = relative_velocity(wide, a, b);
+    if (wide->has_material != 0) {
+        linear = lanes3_add_scaled(linear, wide->tangent, wide->surface_velocity[0]);
+        linear = lanes3_add_scaled(linear, struck->t2, wide->surface_velocity[1]);
     }
-    return (contact_wrench){
-        .linear = linear, .torque = lanes3_add(before->torque, relative_spin(a, b))};
+    return (contact_wrench){.linear = linear, .torque = relative_spin(a, b)};
 }
 
-static lanes product(const contact_wrench *impulse, const contact_wrench *motion) {
-    return lanes3_dot(impulse->linear, motion->linear) +
-           lanes3_dot(impulse->torque, motion->torque);
+static contact_wrench motion_in(const cairn_solver_context *context, const struck_contact *struck,
+    const cairn_impact_velocity *velocities) {
+    const pair_lanes *pair = &struck->wide.pair;
+    const body_lanes a = with_velocity(context, velocities, pair->offset_a, struck->a);
+    const body_lanes b = with_velocity(context, velocities, pair->offset_b, struck->b);
+    return motion_between(struck, &a, &b);
 }
 
-// Of p (1 - x)^2 + q (1 - x) x + r x^2 with p > 0 and r <= 0 the first root in [0, 1]; 1 if
-// rounding leaves none.
-static lanes share_without_gain(lanes p, lanes q, lanes r) {
-    const lanes zero = lanes_all(0.0f);
+// Before the round, without forces: that is what the bounce is computed from.
+static contact_wrench motion_before(
+    const cairn_solver_context *context, const struck_contact *struck) {
+    const pair_lanes *pair = &struck->wide.pair;
+    const body_lanes a = without_forces(context, pair->offset_a,
+        with_velocity(context, context->before_impact, pair->offset_a, struck->a));
+    const body_lanes b = without_forces(context, pair->offset_b,
+        with_velocity(context, context->before_impact, pair->offset_b, struck->b));
+    return motion_between(struck, &a, &b);
+}
+
+// Twice the energy that an impulse gives to what moves first in one way and then in the other.
+static lanes work_of(
+    const contact_wrench *impulse, const contact_wrench *first, const contact_wrench *then) {
+    return lanes3_dot(impulse->linear, lanes3_add(first->linear, then->linear)) +
+           lanes3_dot(impulse->torque, lanes3_add(first->torque, then->torque));
+}
+
+static cairn_impact_work *work_at(
+    const cairn_solver_context *context, const wide_contact *wide, uint32_t lane) {
+    return &context->impact_work[wide->pair.edge[lane]];
+}
+
+static void measure_impact(const cairn_solver_context *context, const wide_contact *wide,
+    uint32_t found, const wide_impact *impact) {
+    struck_contact struck;
+    load_struck(context, wide, impact, &impact->newton, &struck);
+    const contact_wrench newton = wrench_of(&struck.wide, struck.t2);
+    const contact_wrench before = motion_before(context, &struck);
+    const contact_wrench after = motion_between(&struck, &struck.a, &struck.b);
+    const lanes gain = work_of(&newton, &before, &after);
+    lanes bounced = lanes_all(0.0f);
+    for (uint32_t i = 0; i < wide->point_count; ++i) {
+        bounced = bounced + impact->newton.points[i] * impact->target[i];
+    }
+    float gains[CAIRN_LANES], bounces[CAIRN_LANES];
+    memcpy(gains, &gain, sizeof gains);
+    memcpy(bounces, &bounced, sizeof bounces);
+    for (uint32_t i = 0; i < CAIRN_LANES; ++i) {
+        if ((found >> i & 1u) != 0) {
+            *work_at(context, wide, i) = (cairn_impact_work){
+                .round = context->impact_round, .gain = gains[i], .bounced = bounces[i]};
+            if (gains[i] > CAIRN_IMPACT_GAIN_MIN * bounces[i]) {
+                atomic_store_explicit(context->impact_gains, 1, memory_order_relaxed);
+            }
+        }
+    }
+}
+
+static void measure_impacts(const cairn_solver_context *context, uint32_t begin, uint32_t end) {
+    CAIRN_ASSERT(begin <= end);
+    const wide_contact *constraints = context->contact_constraints;
+    wide_impact *impacts = context->contact_impacts;
+    for (uint32_t i = begin; i < end; ++i) {
+        if (context->impact_lanes[i] != 0) {
+            measure_impact(context, &constraints[i], context->impact_lanes[i], &impacts[i]);
+            memset(&impacts[i].stopping, 0, sizeof impacts[i].stopping);
+        }
+    }
+}
+
+// Of the lanes that take part those whose impacts are limited.
+static uint32_t limited_lanes(
+    const cairn_solver_context *context, const wide_contact *wide, uint32_t found) {
+    uint32_t limited = 0;
+    for (uint32_t i = 0; i < CAIRN_LANES; ++i) {
+        limited |= (found >> i & 1u) & work_at(context, wide, i)->limited ? 1u << i : 0;
+    }
+    return limited;
+}
+
+static void store_limited(
+    const cairn_solver_context *context, const struck_contact *struck, uint32_t limited) {
+    const pair_lanes *pair = &struck->wide.pair;
+    store_body(context, pair->offset_a, pair->moving_a & limited, &struck->a);
+    store_body(context, pair->offset_b, pair->moving_b & limited, &struck->b);
+}
+
+// One sweep towards the impulses that stop the approach.
+static void stop_impact(const cairn_solver_context *context, wide_contact *wide, uint32_t limited,
+    wide_impact *impact) {
+    struck_contact struck;
+    load_struck(context, wide, impact, &impact->stopping, &struck);
     const lanes one = lanes_all(1.0f);
-    const lanes linear = p + p - q;
-    const lanes square = lanes_max(linear * linear - 4.0f * (p - q + r) * p, zero);
-    const lanes below = linear + lanes_sqrt(square);
-    const lanes_mask meets = lanes_less(zero, below);
-    return lanes_select(meets, lanes_min((p + p) / lanes_select(meets, below, one), one), one);
-}
-
-static void add_wrench(struck_contact *struck, const contact_wrench *wrench, lanes scale) {
-    apply_at_centre(&struck->wide, &struck->a, &struck->b, lanes3_scale(wrench->linear, scale),
-        lanes3_scale(wrench->torque, scale));
-}
-
-// The impulse that stops the approach, with friction, times 1 + e; `struck` is as before the
-// impact.
-static contact_wrench reflect(struck_contact *struck, const wide_impact *impact) {
-    wide_contact *wide = &struck->wide;
-    const lanes zero = lanes_all(0.0f);
-    const lanes factor = lanes_all(1.0f) + wide->restitution;
-    const normal_space velocity = normal_velocity(wide, &struck->a, &struck->b);
+    const body_lanes a =
+        with_velocity(context, context->before_impact, wide->pair.offset_a, struck.a);
+    const body_lanes b =
+        with_velocity(context, context->before_impact, wide->pair.offset_b, struck.b);
+    const normal_space before = normal_velocity(wide, &a, &b);
     lanes target[CAIRN_MANIFOLD_POINTS_MAX];
     for (uint32_t i = 0; i < wide->point_count; ++i) {
         // 0 without forces; with them what makes the bounce hold after them.
-        target[i] = (impact->target[i] +
-                        wide->restitution * normal_velocity_at(velocity, &wide->points[i])) /
-                    factor;
-        wide->points[i].impulse = zero;
+        target[i] =
+            (impact->target[i] + wide->restitution * normal_velocity_at(before, &wide->points[i])) /
+            (one + wide->restitution);
     }
-    wide->friction_impulse[0] = wide->friction_impulse[1] = wide->twist_impulse = zero;
-    wide->rolling_impulse[0] = wide->rolling_impulse[1] = zero;
-    for (uint32_t k = 0; k < CAIRN_IMPACT_SWEEPS; ++k) {
-        sweep_impact(struck, target);
-    }
-    contact_wrench wrench = wrench_of(wide, struck->t2);
-    wrench.linear = lanes3_scale(wrench.linear, factor);
-    wrench.torque = lanes3_scale(wrench.torque, factor);
-    return wrench;
+    sweep_impact(&struck, target);
+    keep_impulses(&struck.wide, &impact->stopping);
+    store_limited(context, &struck, limited);
 }
 
-// See "Energy" above.
-static void limit_impact(const cairn_solver_context *context, wide_contact *wide, uint32_t alone,
-    const wide_impact *impact) {
-    const lanes zero = lanes_all(0.0f);
-    const lanes one = lanes_all(1.0f);
-    struck_contact struck;
-    load_struck(context, wide, impact, &struck);
-    const body_lanes a = struck.a;
-    const body_lanes b = struck.b;
-    const contact_wrench newton = wrench_of(&struck.wide, struck.t2);
-    add_wrench(&struck, &newton, zero - one);
-    struck_contact start = struck;
-    const body_lanes a_before = without_forces(context, wide->pair.offset_a, struck.a);
-    const body_lanes b_before = without_forces(context, wide->pair.offset_b, struck.b);
-    const contact_wrench before = {.linear = relative_velocity(wide, &a_before, &b_before),
-        .torque = relative_spin(&a_before, &b_before)};
-    const contact_wrench newton_sum = motion_sum(&struck, &before, &a, &b);
-    const lanes gain = product(&newton, &newton_sum);
-    lanes bounced = zero;
-    for (uint32_t i = 0; i < wide->point_count; ++i) {
-        bounced = bounced + impact->impulse[i] * impact->target[i];
-    }
-    const uint32_t gains =
-        lanes_set(lanes_less(lanes_all(CAIRN_IMPACT_GAIN_MIN) * bounced, gain)) & alone;
-    if (gains == 0) {
-        return;
-    }
-    const lanes before_sum = normal_impulse_sum(&struck.wide);
-    const contact_wrench reflected = reflect(&struck, impact);
-    const lanes more = (one + wide->restitution) * normal_impulse_sum(&struck.wide) - before_sum;
-    add_wrench(&start, &reflected, one);
-    const contact_wrench reflected_sum = motion_sum(&start, &before, &start.a, &start.b);
-    const lanes share =
-        lanes_of_set(gains, share_without_gain(gain,
-                                product(&newton, &reflected_sum) + product(&reflected, &newton_sum),
-                                product(&reflected, &reflected_sum)));
-    struck.a = a;
-    struck.b = b;
-    add_wrench(&struck, &newton, zero - share);
-    add_wrench(&struck, &reflected, share);
-    wide->summed_impulse = wide->summed_impulse + share * more;
-    store_after_impact(context, wide->pair.offset_a, wide->pair.moving_a & gains, &a, &struck.a);
-    store_after_impact(context, wide->pair.offset_b, wide->pair.moving_b & gains, &b, &struck.b);
-}
-
-static void limit_impacts(const cairn_solver_context *context, uint32_t begin, uint32_t end) {
-    CAIRN_ASSERT(begin <= end);
-    wide_contact *constraints = context->contact_constraints;
-    const wide_impact *impacts = context->contact_impacts;
-    for (uint32_t i = begin; i < end; ++i) {
-        const uint32_t alone = lanes_alone(context, &constraints[i].pair, context->impact_lanes[i]);
-        if (alone != 0) {
-            limit_impact(context, &constraints[i], alone, &impacts[i]);
+static void keep_floats(const cairn_solver_context *context, const wide_contact *wide,
+    uint32_t limited, size_t offset, lanes values) {
+    float floats[CAIRN_LANES];
+    memcpy(floats, &values, sizeof floats);
+    for (uint32_t i = 0; i < CAIRN_LANES; ++i) {
+        if ((limited >> i & 1u) != 0) {
+            memcpy((char *)work_at(context, wide, i) + offset, &floats[i], sizeof floats[i]);
         }
     }
+}
+
+#define KEEP_WORK(context, wide, limited, field, values)                                           \
+    keep_floats(context, wide, limited, offsetof(cairn_impact_work, field), values)
+
+static void measure_stop(const cairn_solver_context *context, wide_contact *wide, uint32_t limited,
+    wide_impact *impact) {
+    struck_contact struck;
+    load_struck(context, wide, impact, &impact->stopping, &struck);
+    const contact_wrench stopping = wrench_of(&struck.wide, struck.t2);
+    const contact_wrench before = motion_before(context, &struck);
+    const contact_wrench start = motion_in(context, &struck, context->before_impact);
+    const contact_wrench after = motion_between(&struck, &struck.a, &struck.b);
+    const lanes stop = work_of(&stopping, &before, &start);
+    KEEP_WORK(context, wide, limited, stop, stop);
+    KEEP_WORK(context, wide, limited, stop_change, work_of(&stopping, &before, &after) - stop);
+}
+
+// How often the reflected impulses are those that stop the approach.
+static lanes reflection_of(
+    const cairn_solver_context *context, const wide_contact *wide, uint32_t limited) {
+    float scales[CAIRN_LANES];
+    lanes scale;
+    for (uint32_t i = 0; i < CAIRN_LANES; ++i) {
+        scales[i] = (limited >> i & 1u) != 0 ? work_at(context, wide, i)->scale : 1.0f;
+    }
+    memcpy(&scale, scales, sizeof scale);
+    return lanes_min(lanes_all(1.0f) + wide->restitution, scale);
+}
+
+// What stops the approach has acted once.
+static void reflect_impact(const cairn_solver_context *context, wide_contact *wide,
+    uint32_t limited, wide_impact *impact) {
+    struck_contact struck;
+    load_struck(context, wide, impact, &impact->stopping, &struck);
+    const contact_wrench stopping = wrench_of(&struck.wide, struck.t2);
+    const lanes more = reflection_of(context, wide, limited) - lanes_all(1.0f);
+    apply_at_centre(&struck.wide, &struck.a, &struck.b, lanes3_scale(stopping.linear, more),
+        lanes3_scale(stopping.torque, more));
+    store_limited(context, &struck, limited);
+}
+
+static void measure_reflection(const cairn_solver_context *context, wide_contact *wide,
+    uint32_t limited, wide_impact *impact) {
+    struck_contact struck;
+    load_struck(context, wide, impact, &impact->newton, &struck);
+    const contact_wrench newton = wrench_of(&struck.wide, struck.t2);
+    load_struck(context, wide, impact, &impact->stopping, &struck);
+    const contact_wrench stopping = wrench_of(&struck.wide, struck.t2);
+    const contact_wrench before = motion_before(context, &struck);
+    const contact_wrench newton_after = motion_in(context, &struck, context->after_impact);
+    const contact_wrench after = motion_between(&struck, &struck.a, &struck.b);
+    const lanes factor = reflection_of(context, wide, limited);
+    KEEP_WORK(context, wide, limited, mixed,
+        work_of(&newton, &before, &after) + factor * work_of(&stopping, &before, &newton_after));
+    KEEP_WORK(context, wide, limited, reflected, factor * work_of(&stopping, &before, &after));
+}
+
+// Hit events tell the impulse of the mean. The bodies have their velocities already.
+static void mix_impact(const cairn_solver_context *context, wide_contact *wide, uint32_t limited,
+    wide_impact *impact) {
+    float shares[CAIRN_LANES] = {0.0f};
+    lanes share, newton = lanes_all(0.0f), stopping = newton;
+    for (uint32_t i = 0; i < CAIRN_LANES; ++i) {
+        shares[i] = (limited >> i & 1u) != 0 ? work_at(context, wide, i)->share : 0.0f;
+    }
+    memcpy(&share, shares, sizeof share);
+    for (uint32_t i = 0; i < wide->point_count; ++i) {
+        newton = newton + impact->newton.points[i];
+        stopping = stopping + impact->stopping.points[i];
+    }
+    const lanes reflected = reflection_of(context, wide, limited) * stopping;
+    wide->summed_impulse = wide->summed_impulse + share * (reflected - newton);
+}
+
+typedef void limited_pass(
+    const cairn_solver_context *context, wide_contact *wide, uint32_t limited, wide_impact *impact);
+
+INLINE void for_each_limited(
+    const cairn_solver_context *context, uint32_t begin, uint32_t end, limited_pass *const pass) {
+    CAIRN_ASSERT(begin <= end);
+    wide_contact *constraints = context->contact_constraints;
+    wide_impact *impacts = context->contact_impacts;
+    for (uint32_t i = begin; i < end; ++i) {
+        const uint32_t found = context->impact_lanes[i];
+        const uint32_t limited = found != 0 ? limited_lanes(context, &constraints[i], found) : 0;
+        if (limited != 0) {
+            pass(context, &constraints[i], limited, &impacts[i]);
+        }
+    }
+}
+
+static void stop_impacts(const cairn_solver_context *context, uint32_t begin, uint32_t end) {
+    for_each_limited(context, begin, end, stop_impact);
+}
+
+static void measure_stops(const cairn_solver_context *context, uint32_t begin, uint32_t end) {
+    for_each_limited(context, begin, end, measure_stop);
+}
+
+static void reflect_impacts(const cairn_solver_context *context, uint32_t begin, uint32_t end) {
+    for_each_limited(context, begin, end, reflect_impact);
+}
+
+static void measure_reflections(const cairn_solver_context *context, uint32_t begin, uint32_t end) {
+    for_each_limited(context, begin, end, measure_reflection);
+}
+
+static void mix_impacts(const cairn_solver_context *context, uint32_t begin, uint32_t end) {
+    for_each_limited(context, begin, end, mix_impact);
 }

@@ -427,6 +427,11 @@ const cairn_constraint_kernel CAIRN_KERNEL(contact) = {
         [CAIRN_CONSTRAINT_FIND_IMPACTS] = find_impacts,
         [CAIRN_CONSTRAINT_JOIN_IMPACTS] = join_impacts,
         [CAIRN_CONSTRAINT_SOLVE_IMPACTS] = solve_impacts,
-        [CAIRN_CONSTRAINT_LIMIT_IMPACTS] = limit_impacts,
+        [CAIRN_CONSTRAINT_MEASURE_IMPACTS] = measure_impacts,
+        [CAIRN_CONSTRAINT_STOP_IMPACTS] = stop_impacts,
+        [CAIRN_CONSTRAINT_MEASURE_STOP] = measure_stops,
+        [CAIRN_CONSTRAINT_REFLECT_IMPACTS] = reflect_impacts,
+        [CAIRN_CONSTRAINT_MEASURE_REFLECTION] = measure_reflections,
+        [CAIRN_CONSTRAINT_MIX_IMPACTS] = mix_impacts,
         [CAIRN_CONSTRAINT_STORE] = store},
 };

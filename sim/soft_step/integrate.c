@@ -224,6 +224,13 @@ static void integrate_velocities(
     integrate_with_warm_start(context, begin, end, 1.0f);
 }
 
+static void begin_impacts(const cairn_solver_context *context, uint32_t begin, uint32_t end) {
+    CAIRN_ASSERT(begin <= end && end <= context->moving_count);
+    for (uint32_t i = begin; i < end; ++i) {
+        store_row(context->before_impact[i].row, load_row(context->bodies[i].linear_velocity));
+    }
+}
+
 static void integrate_positions(const cairn_solver_context *context, uint32_t begin, uint32_t end) {
     CAIRN_ASSERT(begin <= end);
     const float h = context->h;
@@ -474,6 +481,7 @@ const cairn_body_passes CAIRN_KERNEL(bodies) = {
     .gather = gather,
     .integrate_velocities_first = integrate_velocities_first,
     .integrate_velocities = integrate_velocities,
+    .begin_impacts = begin_impacts,
     .integrate_positions = integrate_positions,
     .turn_inertia = turn_inertia,
     .hold_relax_change = hold_relax_change,

@@ -16,6 +16,27 @@
 #include "sim/state/trace_hook.h"
 #include "sim/task/task_scheduler.h"
 
+static void allocate_impacts(
+    cairn_soft_step *soft_step, cairn_arena *from, uint32_t bodies, uint32_t contacts) {
+    const cairn_kernel *wide = &soft_step->wide_kernel;
+    const cairn_kernel *overflow = &soft_step->overflow_kernel;
+    soft_step->wide_impacts = cairn_arena_take(
+        from, cairn_constraint_graph_wide_max(contacts, wide->lanes), wide->contacts->apart_size);
+    soft_step->overflow_impacts = cairn_arena_take(from, contacts, overflow->contacts->apart_size);
+    soft_step->wide_impact_lanes =
+        cairn_arena_take(from, cairn_constraint_graph_wide_max(contacts, wide->lanes),
+            sizeof *soft_step->wide_impact_lanes);
+    soft_step->overflow_impact_lanes =
+        cairn_arena_take(from, contacts, sizeof *soft_step->overflow_impact_lanes);
+    soft_step->met = cairn_arena_take(from, bodies, sizeof *soft_step->met);
+    soft_step->struck = cairn_arena_take(from, bodies, sizeof *soft_step->struck);
+    soft_step->before_impact = cairn_arena_take(from, bodies, sizeof *soft_step->before_impact);
+    soft_step->after_impact = cairn_arena_take(from, bodies, sizeof *soft_step->after_impact);
+    soft_step->impact_work = cairn_arena_take(from, contacts, sizeof *soft_step->impact_work);
+    soft_step->impact_clusters = cairn_arena_take(from, bodies, sizeof *soft_step->impact_clusters);
+    soft_step->limited_bodies = cairn_arena_take(from, bodies, sizeof *soft_step->limited_bodies);
+}
+
 void cairn_soft_step_allocate(
     cairn_soft_step *soft_step, cairn_arena *from, const cairn_world_def *def) {
     const cairn_kernel *wide = &soft_step->wide_kernel;
@@ -42,8 +63,6 @@ void cairn_soft_step_allocate(
     cairn_constraint_graph_allocate(&soft_step->joint_graph, from, bodies, joints, wide->lanes);
     soft_step->wide_contacts = cairn_arena_take(from,
         cairn_constraint_graph_wide_max(contacts, wide->lanes), wide->contacts->constraint_size);
-    soft_step->wide_impacts = cairn_arena_take(
-        from, cairn_constraint_graph_wide_max(contacts, wide->lanes), wide->contacts->apart_size);
     soft_step->wide_joints = cairn_arena_take(
         from, cairn_constraint_graph_wide_max(joints, wide->lanes), wide->joints->constraint_size);
     soft_step->wide_angular = cairn_arena_take(
@@ -52,14 +71,7 @@ void cairn_soft_step_allocate(
         cairn_arena_take(from, contacts, overflow->contacts->constraint_size);
     soft_step->contact_impulses =
         cairn_arena_take(from, contacts, sizeof *soft_step->contact_impulses);
-    soft_step->wide_impact_lanes =
-        cairn_arena_take(from, cairn_constraint_graph_wide_max(contacts, wide->lanes),
-            sizeof *soft_step->wide_impact_lanes);
-    soft_step->overflow_impact_lanes =
-        cairn_arena_take(from, contacts, sizeof *soft_step->overflow_impact_lanes);
-    soft_step->met = cairn_arena_take(from, bodies, sizeof *soft_step->met);
-    soft_step->shared = cairn_arena_take(from, bodies, sizeof *soft_step->shared);
-    soft_step->struck = cairn_arena_take(from, bodies, sizeof *soft_step->struck);
+    allocate_impacts(soft_step, from, bodies, contacts);
     soft_step->pushed = cairn_arena_take(from, bodies, sizeof *soft_step->pushed);
     soft_step->load_inverse_mass =
         cairn_arena_take(from, bodies, sizeof *soft_step->load_inverse_mass);
@@ -69,7 +81,6 @@ void cairn_soft_step_allocate(
     soft_step->laden = cairn_arena_take(from, bodies, sizeof *soft_step->laden);
     soft_step->body_loads = cairn_arena_take(from, bodies, sizeof *soft_step->body_loads);
     soft_step->jointed = cairn_arena_take(from, bodies, sizeof *soft_step->jointed);
-    soft_step->overflow_impacts = cairn_arena_take(from, contacts, overflow->contacts->apart_size);
     soft_step->overflow_joints = cairn_arena_take(from, joints, overflow->joints->constraint_size);
     soft_step->overflow_angular = cairn_arena_take(from, joints, overflow->joints->apart_size);
     soft_step->hung_links = cairn_arena_take(from, joints, sizeof *soft_step->hung_links);
@@ -142,6 +153,19 @@ static void build_joint_graph(cairn_world *world, bool changed, const cairn_grap
     cairn_light_links_place(soft_step);
 }
 
+static void set_impacts(cairn_soft_step *soft_step) {
+    cairn_solver_context *context = &soft_step->wide_context;
+    context->contact_impacts = soft_step->wide_impacts;
+    context->impact_lanes = soft_step->wide_impact_lanes;
+    context->met = soft_step->met;
+    context->struck = soft_step->struck;
+    context->before_impact = soft_step->before_impact;
+    context->after_impact = soft_step->after_impact;
+    context->impact_work = soft_step->impact_work;
+    context->impact_found = &soft_step->impact_found;
+    context->impact_gains = &soft_step->impact_gains;
+}
+
 static void prepare_context(cairn_world *world) {
     const float h = world_time_step(world) / (float)world->def.substeps;
     const cairn_settings *settings = world->state.settings;
@@ -172,7 +196,6 @@ static void prepare_context(cairn_world *world) {
         .contacts = world->state.contacts,
         .contact_constraints = soft_step->wide_contacts,
         .contact_impulses = world->hit_shapes > 0 ? soft_step->contact_impulses : NULL,
-        .contact_impacts = soft_step->wide_impacts,
         .joint_edges = soft_step->joint_graph.edges,
         .joint_order = soft_step->joint_graph.order,
         .joints = world->state.joints,
@@ -186,17 +209,13 @@ static void prepare_context(cairn_world *world) {
         .static_softness = soften(static_hertz, settings->contact_damping, h),
         .joint_softness = soften(joint_hertz, settings->joint_damping, h),
         .restitution_threshold = CAIRN_IMPACT_THRESHOLD_ROUNDING * settings->restitution_threshold,
-        .impact_lanes = soft_step->wide_impact_lanes,
-        .met = soft_step->met,
-        .shared = soft_step->shared,
-        .struck = soft_step->struck,
         .restitution_found = &soft_step->restitution_found,
         .locks_found = &soft_step->locks_found,
         .sleep = world->state.sleep,
         .squeezed_found = &soft_step->squeezed_found,
-        .impact_found = &soft_step->impact_found,
         .limit_damping = world_time_step(world) * settings->limit_damping,
         .pushed = soft_step->pushed};
+    set_impacts(soft_step);
     atomic_store_explicit(&soft_step->restitution_found, 0, memory_order_relaxed);
     atomic_store_explicit(&soft_step->turning_found, 0, memory_order_relaxed);
     atomic_store_explicit(&soft_step->locks_found, 0, memory_order_relaxed);

@@ -37,6 +37,14 @@ typedef struct cairn_body_load {
     float mass_beside; // kg, of the other bodies, once for each contact
 } cairn_body_load;
 
+// A body in a cluster of impacts. The sums are of the cluster, and kept by the first of its bodies.
+typedef struct cairn_impact_cluster {
+    uint32_t parent; // a body of the cluster that is no later; itself: the first one
+    uint32_t listed; // 0 or 1: in limited_bodies
+    uint32_t linked; // 0 or 1: some body is a link of an articulation, which others move as well
+    float bounced, gain, mixed, reflected, stop, stop_change; // see cairn_impact_work
+} cairn_impact_cluster;
+
 struct cairn_soft_step {
     cairn_kernel wide_kernel;
     cairn_kernel overflow_kernel;          // one lane wide, for constraints without a colour
@@ -77,8 +85,11 @@ struct cairn_soft_step {
     // By solver body: 1 if its inertia turns in this step (turning_inertia.c); scratch before that.
     unsigned char *jointed;
     _Atomic uint32_t *met; // see cairn_solver_context, like the following
-    _Atomic uint32_t *shared;
     uint32_t *struck;
+    cairn_impact_velocity *before_impact, *after_impact;
+    cairn_impact_work *impact_work;
+    cairn_impact_cluster *impact_clusters; // by solver body
+    uint32_t *limited_bodies;
     _Atomic unsigned char *pushed; // see cairn_solver_context
     bool any_axes;                 // some joint has axes: it may have limits
     uint32_t (*hung_links)[2];     // edges of the joint graph: the inner and the outer joint
@@ -93,6 +104,7 @@ struct cairn_soft_step {
     _Atomic uint32_t locks_found;    // 0, or CAIRN_HAS_LOCKS
     _Atomic uint32_t squeezed_found; // 0 or 1
     _Atomic uint32_t impact_found;
+    _Atomic uint32_t impact_gains;
     void *wide_joints;
     void *wide_angular;
     void *overflow_joints;
@@ -161,9 +173,12 @@ void cairn_solver_bodies_gather(cairn_world *world);
 bool cairn_solver_bodies_disable_invalid(cairn_world *world);
 // Clears the forces of the bodies that take impulses, and finds the least and greatest masses.
 void cairn_solver_bodies_clear_forces(cairn_world *world);
+// After a round of impacts was measured: takes the energy that it has won.
+void cairn_impacts_limit(cairn_world *world);
 // Lists the bodies with gyroscopic torque.
 void cairn_solver_bodies_prepare_gyroscopic(cairn_world *world);
-// Gyroscopic torque, after velocities and after positions were integrated.
+// Gyroscopic torque: of links after velocities were integrated, of others after the impacts, and
+// of all after positions were integrated.
 void cairn_solver_bodies_begin_gyroscopic(cairn_world *world, bool links);
 void cairn_solver_bodies_finish_gyroscopic(cairn_world *world);
 // Lists the valid bodies that may have to be swept. A body whose result is invalid stays where it

@@ -48,6 +48,26 @@ typedef struct cairn_solver_integration {
     float relax_change[8];
 } cairn_solver_integration;
 
+// Like the velocity row of a solver body.
+typedef struct cairn_impact_velocity {
+    float row[8];
+} cairn_impact_velocity;
+
+// What a contact does in a round of impacts (impact_energy.c). Products of impulses and sums of
+// velocities, N m: twice an energy.
+typedef struct cairn_impact_work {
+    uint32_t round;    // it took part in; the rest is of that round
+    uint32_t limited;  // 0 or 1: its impacts win energy, together with those that meet them
+    float bounced;     // of the normal impulses and the velocities of the bounce
+    float gain;        // of Newton's impulse p
+    float mixed;       // of p and the reflected impulse, each with the motion of the other
+    float reflected;   // of the reflected impulse
+    float stop;        // of the impulse that stops the approach, with the motion before it
+    float stop_change; // of that impulse and the change that it makes
+    float scale;       // of it at most, so that the reflected one wins nothing
+    float share;       // of the reflected impulse in the mean
+} cairn_impact_work;
+
 // A turning body: its inertia is updated to its pose in every substep (turning_inertia.c). Rows of
 // eight floats, in world axes.
 typedef struct cairn_turning_body {
@@ -127,14 +147,17 @@ typedef struct cairn_solver_context {
     // to 31, until impacts are joined: they do if one of them collides with another body.
     uint32_t *impact_lanes;
     _Atomic uint32_t *met; // by solver body: the last round in which a gap of it closed
-    // By solver body: twice the last round in which it took part, and 1 more if it did with more
-    // than one constraint.
-    _Atomic uint32_t *shared;
-    uint32_t *struck; // by solver body: the round that struck it last
+    uint32_t *struck;      // by solver body: the round that struck it last
+    // By solver body, of those that impulses move: velocities before the round, and of those whose
+    // impacts are limited after it.
+    cairn_impact_velocity *before_impact;
+    cairn_impact_velocity *after_impact;
+    cairn_impact_work *impact_work; // by edge
     // Set to 1 by any worker: some contact of the step has restitution; in this round some bodies
     // collide.
     _Atomic uint32_t *restitution_found;
     _Atomic uint32_t *impact_found;
+    _Atomic uint32_t *impact_gains; // in this round some contact alone wins energy
 } cairn_solver_context;
 
 // Works on constraints, or on solver bodies, begin .. end - 1.
@@ -143,12 +166,17 @@ typedef void cairn_kernel_pass(const cairn_solver_context *context, uint32_t beg
 // What is done with contact constraints, or with joint constraints, in the order of a step.
 typedef enum cairn_constraint_stage {
     CAIRN_CONSTRAINT_PREPARE,
-    CAIRN_CONSTRAINT_WARM_START_RELAX,   // joints only: the impulses of the last step's relax pass
-    CAIRN_CONSTRAINT_WARM_START,         // applies the (other) impulses of the last step
-    CAIRN_CONSTRAINT_FIND_IMPACTS,       // contacts only; begins a round of impacts
-    CAIRN_CONSTRAINT_JOIN_IMPACTS,       // contacts only; adds what nearly collides
-    CAIRN_CONSTRAINT_SOLVE_IMPACTS,      // contacts only; one sweep of the round
-    CAIRN_CONSTRAINT_LIMIT_IMPACTS,      // contacts only; takes the energy that a bounce has won
+    CAIRN_CONSTRAINT_WARM_START_RELAX, // joints only: the impulses of the last step's relax pass
+    CAIRN_CONSTRAINT_WARM_START,       // applies the (other) impulses of the last step
+    CAIRN_CONSTRAINT_FIND_IMPACTS,     // contacts only; begins a round of impacts
+    CAIRN_CONSTRAINT_JOIN_IMPACTS,     // contacts only; adds what nearly collides
+    CAIRN_CONSTRAINT_SOLVE_IMPACTS,    // contacts only; one sweep of the round
+    CAIRN_CONSTRAINT_MEASURE_IMPACTS,  // contacts only; the energy that the round has won
+    CAIRN_CONSTRAINT_STOP_IMPACTS,     // contacts only, like the next four: see impact_energy.c
+    CAIRN_CONSTRAINT_MEASURE_STOP,
+    CAIRN_CONSTRAINT_REFLECT_IMPACTS,
+    CAIRN_CONSTRAINT_MEASURE_REFLECTION,
+    CAIRN_CONSTRAINT_MIX_IMPACTS,
     CAIRN_CONSTRAINT_BEGIN_SOLVE_BIASED, // joints only: the first sweep of the next
     CAIRN_CONSTRAINT_SOLVE_BIASED,       // removes position error by a velocity bias
     CAIRN_CONSTRAINT_BEGIN_RELAX,  // joints only: updates the rows to the new poses, first sweep
@@ -171,6 +199,7 @@ typedef struct cairn_body_passes {
     cairn_kernel_pass *gather; // reads the state; marks bodies that forces would make invalid
     cairn_kernel_pass *integrate_velocities_first; // of the first substep
     cairn_kernel_pass *integrate_velocities;       // of a later one; applies its impulses again
+    cairn_kernel_pass *begin_impacts;              // keeps the velocities before a round
     cairn_kernel_pass *integrate_positions;
     cairn_kernel_pass *turn_inertia; // of the turning bodies begin .. end - 1
     // Around the relax pass of joints. The first takes the velocity that

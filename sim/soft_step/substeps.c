@@ -125,13 +125,12 @@ static void sweep(const worker_share *share, constraint_set set, cairn_constrain
     }
 }
 
-// For stages that write no body, or none of which another constraint knows, so that constraints of
-// different colours are independent, too.
+// For stages that write no body, so that constraints of different colours are independent, too.
 static void for_each(const worker_share *share, constraint_set set, cairn_constraint_stage stage) {
     CAIRN_ASSERT(stage == CAIRN_CONSTRAINT_PREPARE || stage == CAIRN_CONSTRAINT_STORE ||
                  stage == CAIRN_CONSTRAINT_SUM_IMPULSES || stage == CAIRN_CONSTRAINT_MARK_PUSHED ||
                  stage == CAIRN_CONSTRAINT_FIND_IMPACTS || stage == CAIRN_CONSTRAINT_JOIN_IMPACTS ||
-                 stage == CAIRN_CONSTRAINT_LIMIT_IMPACTS);
+                 stage == CAIRN_CONSTRAINT_MEASURE_IMPACTS);
     run_overflow(share, set, stage);
     for (uint32_t colour = 0; colour < CAIRN_COLOURS; ++colour) {
         const cairn_graph_part *parts = set.graph->parts[colour];
@@ -266,10 +265,12 @@ static void begin_round(cairn_world *world, bool first_of_substep) {
     soft_step->overflow_context.impact_round = wide->impact_round;
     if (wide->impact_round == 1) {
         memset(soft_step->met, 0, soft_step->body_count * sizeof *soft_step->met);
-        memset(soft_step->shared, 0, soft_step->body_count * sizeof *soft_step->shared);
         memset(soft_step->struck, 0, soft_step->body_count * sizeof *soft_step->struck);
+        memset(soft_step->impact_work, 0,
+            soft_step->contact_graph.edge_count * sizeof *soft_step->impact_work);
     }
     atomic_store_explicit(&soft_step->impact_found, 0, memory_order_relaxed);
+    atomic_store_explicit(&soft_step->impact_gains, 0, memory_order_relaxed);
 }
 
 // Begins the next round of impacts. Returns whether some bodies collide in it.
@@ -285,8 +286,19 @@ static bool find_impacts(const worker_share *share, bool first_of_substep) {
         return false;
     }
     for_each(share, contacts_of(share->world), CAIRN_CONSTRAINT_JOIN_IMPACTS);
+    for_moving_bodies(share, share->world->soft_step->wide_kernel.bodies->begin_impacts);
     meet(share);
     return true;
+}
+
+static void limit_impacts(const worker_share *share) {
+    meet(share);
+    for_each(share, contacts_of(share->world), CAIRN_CONSTRAINT_MEASURE_IMPACTS);
+    meet(share);
+    if (is_main(share)) {
+        cairn_impacts_limit(share->world);
+    }
+    meet(share);
 }
 
 // Rounds of impacts until no two bodies meet, or the next substep has to go on with the rest.
@@ -300,9 +312,7 @@ static void solve_impacts(const worker_share *share) {
             sweep(share, contacts_of(share->world), CAIRN_CONSTRAINT_SOLVE_IMPACTS);
             for_articulations(share, cairn_articulations_spread);
         }
-        meet(share);
-        for_each(share, contacts_of(share->world), CAIRN_CONSTRAINT_LIMIT_IMPACTS);
-        meet(share);
+        limit_impacts(share);
     }
 }
 

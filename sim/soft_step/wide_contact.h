@@ -50,14 +50,20 @@ typedef struct wide_contact {
     lanes rolling_impulse[2]; // N m s, about t1 and t2
 } wide_contact;
 
+// N s and N m s, of one round of impacts.
+typedef struct impact_impulses {
+    lanes points[CAIRN_MANIFOLD_POINTS_MAX];
+    lanes friction[2];
+    lanes twist;
+    lanes rolling[2];
+} impact_impulses;
+
 // An impact of the bodies of a wide contact in one round; see CAIRN_CONSTRAINT_FIND_IMPACTS.
 typedef struct wide_impact {
     lanes target[CAIRN_MANIFOLD_POINTS_MAX];     // m/s, normal velocity after the impact
     lanes takes_part[CAIRN_MANIFOLD_POINTS_MAX]; // 0 or 1
-    lanes impulse[CAIRN_MANIFOLD_POINTS_MAX]; // N s, accumulated in the round, like the following
-    lanes friction_impulse[2];
-    lanes twist_impulse;
-    lanes rolling_impulse[2];
+    impact_impulses newton;                      // as the targets and friction demand
+    impact_impulses stopping;                    // without a bounce; only of limited impacts
 } wide_impact;
 
 static inline lanes3 tangent2_of(const wide_contact *wide) {

@@ -198,15 +198,24 @@ FAULTS = {
         (IMPACT, "solve_friction(wide, struck->t2, &struck->a, &struck->b, false);",
          "if (!FAULT) {\n        solve_friction(wide, struck->t2, &struck->a, &struck->b, false);\n    }")]),
     "impact-wins": ("an impact may win energy", "physics.impact_energy", [
-        (IMPACT, "        if (alone != 0) {", "        if (!FAULT && alone != 0) {")]),
+        ("sim/soft_step/impact_energy.c", "    if (!mark_limited(soft_step)) {",
+         "    if (FAULT || !mark_limited(soft_step)) {")]),
+    "impact-wins-many": ("what meets many at once is reflected by more than takes no energy", "physics.impact_energy", [
+        ("sim/soft_step/impact_energy.c", "const bool all = taken >= 2.0f * cluster->stop_change;",
+         "const bool all = FAULT || taken >= 2.0f * cluster->stop_change;")]),
+    "hit-bounce-pgs": ("a hit of the PGS solver does without the impulse of the bounce", "physics.events", [
+        ("sim/pgs/contact_solver.c", "float sum = constraint->impact_impulse;",
+         "float sum = FAULT ? 0.0f : constraint->impact_impulse;")]),
+    "impact-hit": ("a hit tells the impulse before it was limited", "physics.impact_energy", [
+        (IMPACT, "+ share * (reflected - newton);", "+ (FAULT ? lanes_all(0.0f) : share) * (reflected - newton);")]),
     "impact-wins-pgs": ("the same in the PGS solver", "physics.impact_energy", [
         ("sim/pgs/impact.c", "if (constraint->impact != 0 && alone) {",
          "if (!FAULT && constraint->impact != 0 && alone) {")]),
     "impact-reflected": ("what would win energy is reflected, not mixed", "physics.impact_energy", [
-        (IMPACT, "const lanes linear = p + p - q;", "const lanes linear = FAULT ? zero - p : p + p - q;")]),
+        ("sim/soft_step/impact_energy.c", "const float linear = p + p - q;",
+         "const float linear = FAULT ? 0.0f - p : p + p - q;")]),
     "impact-old-inertia": ("an impact meets the inertia of the start of the step", "physics.impact_energy", [
-        (IMPACT, "    turn_inertia_by_delta(context, wide->pair.offset_b,",
-         "    if (!FAULT)\n        turn_inertia_by_delta(context, wide->pair.offset_b,")]),
+        (IMPACT, "    if (lanes_set(far) == 0) {", "    if (FAULT || lanes_set(far) == 0) {")]),
     "impact-mean-spin": ("an impact meets the mean spin of the substep", "physics.impact_energy", [
         ("sim/soft_step/substeps.c", "    begin_gyroscopic(share, true);\n",
          "    begin_gyroscopic(share, true);\n    if (FAULT) {\n        begin_gyroscopic(share, false);\n    }\n"),
