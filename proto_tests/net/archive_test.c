@@ -2,11 +2,32 @@
 // What one process writes another reads, and what it never wrote is refused by name.
 #include "tests/kit/test.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "net/archive.h"
 
 static cairn_archive out;
+
+// It replaces the one of the system (CMakeLists.txt): whether the watched block is given back with
+// zeros.
+void __real_free(void *block);
+void __wrap_free(void *block);
+
+static const uint8_t *watched;
+static size_t watched_size;
+static bool wiped;
+
+void __wrap_free(void *block) {
+    if (block != NULL && block == watched) {
+        watched = NULL;
+        wiped = true;
+        for (size_t i = 0; i < watched_size; ++i) {
+            wiped = wiped && ((const uint8_t *)block)[i] == 0;
+        }
+    }
+    __real_free(block);
+}
 
 BEFORE_EACH {
     out = cairn_archive_writer();
@@ -130,4 +151,16 @@ TEST("an archive grows with what is written, and keeps it") {
         assert_true(bytes[0] == i && bytes[sizeof bytes - 1] == i);
     }
     assert_true(cairn_archive_is_done(&in));
+}
+
+// It carries the keys of sessions.
+TEST("what was written is wiped when its memory is given back") {
+    uint8_t secret[64];
+    memset(secret, 0xa5, sizeof secret);
+    cairn_archive_bytes(&out, secret, sizeof secret);
+    watched = out.out;
+    watched_size = out.size;
+    cairn_archive_free(&out);
+    assert_null(watched);
+    assert_true(wiped);
 }

@@ -109,11 +109,28 @@ TEST("a window that a longer route made small is that of a new path again") {
         follow(50 * MS_NS);
     }
     c.window = CAIRN_CONGESTION_WINDOW_MIN;
+    c.competing = true; // another flow was taken to fill the queue
     for (uint32_t k = 0; k < 100; ++k) {
         follow(200 * MS_NS);
     }
     assert_int_equal(c.rtt_ns_min[0], 200 * MS_NS);
     assert_int_equal(c.window, CAIRN_CONGESTION_WINDOW_FIRST);
+    assert_false(c.competing);
+}
+
+TEST("the least round trip is that of this period of ten seconds and of the one before") {
+    for (uint32_t k = 0; k < CAIRN_CONGESTION_SAMPLES; ++k) {
+        follow(50 * MS_NS);
+    }
+    const uint64_t longer_ns = now_ns;
+    while (now_ns - longer_ns < 12 * CAIRN_NS_PER_S) {
+        follow(60 * MS_NS);
+    }
+    assert_int_equal(cairn_congestion_queue_ns(&c), 10 * MS_NS);
+    while (now_ns - longer_ns < 22 * CAIRN_NS_PER_S) {
+        follow(60 * MS_NS);
+    }
+    assert_int_equal(cairn_congestion_queue_ns(&c), 0);
 }
 
 TEST("the queue of another flow is not taken for a longer route") {

@@ -549,6 +549,14 @@ TEST("impossible configs are refused and valid ones allocate the stated memory")
     }
 }
 
+TEST("a link holds up to 2^30 bytes of reliable messages") {
+    cairn_link_config config = cairn_link_config_default();
+    config.reliable_buffer_size = 1u << 30;
+    assert_true(cairn_link_memory_size(&config) > 0);
+    config.reliable_buffer_size += 1;
+    assert_int_equal(cairn_link_memory_size(&config), 0);
+}
+
 TEST("a link without a secret leaves no sequence out") {
     SCOPED(cairn_link) *link = NULL;
     const cairn_link_config config = cairn_link_config_default();

@@ -9,6 +9,7 @@
 #include "proto_tests/schema/flat.h"
 #include "proto_tests/schema/samples.h"
 #include "schema/game_items.h"
+#include "schema/input_payload.h"
 #include "schema/message_size.h"
 #include "tests/kit/exact.h"
 
@@ -43,6 +44,27 @@ TEST("a TICKS message that is finished in place is the one that is encoded") {
     memcpy(bytes + 1, message.ticks.payload, message.ticks.payload_size);
     cairn_ticks_message_finish(bytes, size);
     assert_memory_equal(bytes, expected, size);
+}
+
+TEST("a head of inputs has what is read of it and no byte more, with inputs and without") {
+    for (uint32_t count = 0; count < 3; ++count) {
+        const cairn_input_head written = {.number = 3,
+            .ticks_acknowledged = 1000,
+            .input_count = count,
+            .first_tick = count > 0 ? 1004 : 0,
+            .parts = 2};
+        uint8_t bytes[CAIRN_INPUT_HEAD_SIZE_MAX];
+        cairn_input_head read;
+        const size_t size = cairn_input_head_write(&written, bytes);
+        assert_int_equal(cairn_input_head_read(bytes, size, &read), size);
+        assert_int_equal(cairn_input_head_read(bytes, size - 1, &read), 0);
+        assert_true(cairn_input_head_read(bytes, size, &read) > 0);
+        assert_int_equal(read.number, 3);
+        assert_int_equal(read.ticks_acknowledged, 1000);
+        assert_int_equal(read.input_count, count);
+        assert_int_equal(read.first_tick, written.first_tick);
+        assert_int_equal(read.parts, 2);
+    }
 }
 
 TEST("every message decodes to what was encoded") {

@@ -113,7 +113,7 @@ static size_t take(char *bytes, size_t one, size_t size, void *user) {
         const size_t room = CAIRN_HTTP_ANSWER_MAX - e->size;
         const size_t more = size - taken < room ? size - taken : room;
         if (more == 0) {
-            return 0;
+            return taken;
         }
         memcpy(e->text + e->size, bytes + taken, more);
         e->size += more;

@@ -542,27 +542,40 @@ TEST("a server that nobody is in ends soon after a signal, however long it may d
     expect(out, "ended");
 }
 
-// Follows the server at `path` up to its clients, and agrees with everything. Returns the socket.
-static int follow_to_clients(const char *path) {
+// Asks the server at `path` to be followed. Returns the socket.
+static int ask_to_follow(const char *path, uint64_t end_ns) {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     const cairn_hand_over_build build = cairn_hand_over_build_own();
-    const uint64_t end_ns = cairn_uv_now_ns() + PATIENCE_S * CAIRN_NS_PER_S;
     const int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    cairn_hand_over_agreed agreed = {.ticks_min = 1000000};
     snprintf(address.sun_path, sizeof address.sun_path, "%s", path);
     while (connect(fd, (const struct sockaddr *)&address, sizeof address) != 0) {
         assert_true(cairn_uv_now_ns() < end_ns);
         nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
     }
     assert_true(cairn_hand_over_send(fd, CAIRN_HAND_OVER_ASKS, &build, sizeof build, -1, end_ns));
+    return fd;
+}
+
+static cairn_hand_over_kind hear_record(int fd, uint64_t end_ns, size_t *size) {
+    cairn_hand_over_record record;
+    assert_true(cairn_hand_over_receive(fd, end_ns, &record));
+    const cairn_hand_over_kind kind = record.kind;
+    *size = record.size;
+    cairn_hand_over_record_free(&record);
+    if (record.passed_fd >= 0) {
+        close(record.passed_fd);
+    }
+    return kind;
+}
+
+// Follows the server at `path` up to its clients, and agrees with everything. Returns the socket.
+static int follow_to_clients(const char *path) {
+    const uint64_t end_ns = cairn_uv_now_ns() + PATIENCE_S * CAIRN_NS_PER_S;
+    const int fd = ask_to_follow(path, end_ns);
+    cairn_hand_over_agreed agreed = {.ticks_min = 1000000};
     for (;;) {
-        cairn_hand_over_record record;
-        assert_true(cairn_hand_over_receive(fd, end_ns, &record));
-        const cairn_hand_over_kind kind = record.kind;
-        cairn_hand_over_record_free(&record);
-        if (record.passed_fd >= 0) {
-            close(record.passed_fd);
-        }
+        size_t size;
+        const cairn_hand_over_kind kind = hear_record(fd, end_ns, &size);
         if (kind == CAIRN_HAND_OVER_CLIENTS) {
             return fd;
         }
@@ -605,4 +618,28 @@ TEST("a follower that fails at the end leaves the server as it was, to be follow
     expect(out, "ended");
     assert_string_equal(error, "");
     assert_false(exists(path));
+}
+
+TEST("a follower that reads late gets the whole of a room that is larger than what the system "
+     "keeps for it") {
+    char path[PATH_SIZE];
+    size_t size = 0;
+    name_file(path, "hand-over");
+    write_file(scene,
+        "{\"name\": \"large\", \"body_capacity\": 8192, \"shape_capacity\": 8192, \"bodies\": ["
+        "{\"kind\": \"static\", \"grid_count\": [80, 1, 80], \"grid_spacing\": [2, 1, 2],"
+        " \"shapes\": [{\"kind\": \"box\", \"half_extents\": [0.5, 0.5, 0.5]}]}]}");
+    const pid_t child = start(0, (const char *const[]){"--hand-over", path, NULL});
+    wait_for_line(said[0], "listening");
+    const uint64_t end_ns = cairn_uv_now_ns() + CAIRN_NS_PER_S * 5;
+    const int fd = ask_to_follow(path, end_ns);
+    wait_for_line(said[0], "hand_over_began");
+    nanosleep(&(struct timespec){.tv_nsec = 100000000}, NULL);
+    while (hear_record(fd, end_ns, &size) != CAIRN_HAND_OVER_ROOM) {}
+    assert_true(size > 500000); // the system keeps some 200 kB
+    close(fd);
+    wait_for_line(said[0], "the new process is gone");
+    assert_int_equal(kill(child, SIGTERM), 0);
+    assert_int_equal(end(0, child), 0);
+    assert_string_equal(error, "");
 }

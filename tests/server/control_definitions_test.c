@@ -379,3 +379,16 @@ TEST("heights and triangles travel by six, all of them and each in its place") {
         }
     }
 }
+
+TEST("a reason is cut to the longest text") {
+    static char reason[CAIRN_TEXT_SIZE_MAX + 2];
+    char text[CAIRN_TEXT_SIZE_MAX + 100];
+    cairn_control_context context = {.reason = reason};
+    memset(text, 'x', sizeof text - 1);
+    text[sizeof text - 1] = '\0';
+    memset(reason, '?', sizeof reason);
+    assert_int_equal(
+        cairn_control_refuse(&context, CAIRN_CONTROL_BUSY, "%s", text), CAIRN_CONTROL_BUSY);
+    assert_int_equal(strlen(reason), CAIRN_TEXT_SIZE_MAX);
+    assert_int_equal(reason[CAIRN_TEXT_SIZE_MAX + 1], '?');
+}

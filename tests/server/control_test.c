@@ -319,21 +319,23 @@ TEST("an act edits, steps and observes in one request") {
     const cairn_control_edit edits[] = {
         {.kind = CAIRN_COMMAND_SET_POSITION, .buttons = body, .move = {3.0f, 40.0f, 0.0f}},
         {.kind = CAIRN_COMMAND_SET_VELOCITY, .buttons = body, .move = {60.0f, 0.0f, 0.0f}}};
-    const cairn_control_watched watched[] = {{body}, {77777}};
+    const cairn_control_watched watched[] = {{body}, {77777}, {body}};
     kit_do(&s, .verb = CAIRN_CONTROL_ACT,
         .act = {.edits = edits,
             .edit_count = 2,
             .tick_count = 2,
             .fields = CAIRN_OBSERVE_POSITION | CAIRN_OBSERVE_AWAKE,
             .watched = watched,
-            .watched_count = 2});
+            .watched_count = 3});
     const cairn_control_act_answer *act = &answer.answer.act;
     assert_int_equal(act->tick_count, 2);
     assert_int_equal(answer.answer.tick, tick + 2);
-    assert_int_equal(act->body_count, 2);
-    assert_int_equal(act->number_count, 8);
-    assert_float_equal(act->numbers[0].value, 5.0f, 0.01f);
-    assert_true(act->numbers[3].value == 1.0f);
+    assert_int_equal(act->body_count, 3);
+    assert_int_equal(act->number_count, 12);
+    for (uint32_t i = 0; i < 3; i += 2) {
+        assert_float_equal(act->numbers[4 * i].value, 5.0f, 0.01f);
+        assert_true(act->numbers[4 * i + 3].value == 1.0f);
+    }
     assert_true(act->numbers[4].value == 0.0f);
     assert_float_equal(get_body(body)->position.x, 5.0f, 0.01f);
     kit_do(&s, .verb = CAIRN_CONTROL_ACT, .act = {.fields = CAIRN_OBSERVE_POSITION});
@@ -667,6 +669,8 @@ TEST("link faults degrade one client's path and can be removed") {
     cairn_server_client_info info;
     assert_true(cairn_server_client_read(s.server, other, &info));
     assert_true(info.rtt_ns > 100000000);
+    const uint64_t jitter_ns = cairn_link_path_read(s.clients[other].link).jitter_ns;
+    assert_in_range(jitter_ns, 4000000, 40000000);
     assert_true(cairn_server_client_read(s.server, 0, &info));
     assert_true(info.rtt_ns < 50000000);
     faults = (cairn_control_faults_request){.client_id = faults.client_id};

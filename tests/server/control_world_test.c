@@ -268,6 +268,17 @@ TEST("a state with other settings is refused") {
     expect_all_follow();
 }
 
+TEST("a save has the longest name that fits") {
+    static const char longest[] = "a save whose name has no room l";
+    assert_int_equal(strlen(longest), CAIRN_NAME_SIZE_MAX);
+    save(longest);
+    verb(CAIRN_CONTROL_SAVES);
+    assert_int_equal(answer.answer.saves.save_count, 1);
+    assert_string_equal(answer.answer.saves.saves[0].name, longest);
+    load(longest);
+    expect_all_follow();
+}
+
 TEST("bad requests about saves, seeks and rooms are refused") {
     static const uint8_t some[8] = {0};
     const struct {

@@ -342,6 +342,15 @@ TEST("a cheap room is stepped at once, and one whose last step was long is not")
     assert_int_equal(handed_over(room, 100), 1);
 }
 
+TEST("what batches and ticks take on average is what each of them takes, if that is the same") {
+    const uint32_t room = start_measured(10);
+    step_cost_ns = 250000; // beyond inline_step_us_max, which is 200
+    (void)handed_over(room, 3000);
+    assert_in_range(handed_over(room, 2000), 119, 121);
+    const uint64_t load = story_statistics(&s).load_permille; // of two rooms
+    assert_in_range(load, 2 * 14, 2 * 15);
+}
+
 TEST("a room with many bodies is not stepped at once, for they may wake") {
     const uint32_t room = start_measured(CAIRN_JOB_BODIES_MAX + 1);
     assert_in_range(handed_over(room, 500), 29, 31);

@@ -356,6 +356,13 @@ TEST("a capsule is made from copies, while the room goes on") {
     memcpy(aligned, capsule_bytes, capsule_size);
     assert_true(
         cairn_desync_report_open(&content, (const uint8_t *)aligned, capsule_size, NULL, error));
+    const cairn_room *room = cairn_room_table_at(&s.server->rooms, CAIRN_ROOM_MAIN);
+    uint32_t count;
+    const cairn_command *commands =
+        cairn_command_log_commands(room->command_log, content.desync.head.tick - 1, &count);
+    assert_true(count > 0);
+    assert_int_equal(content.command_count, count);
+    assert_memory_equal(content.commands, commands, count * sizeof *commands);
     // The step that the capsule holds gives the root that the server had.
     cairn_world_step(content.before, content.commands, content.command_count);
     assert_true(cairn_hash_equal(

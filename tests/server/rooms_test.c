@@ -402,3 +402,39 @@ TEST("a room that is paused when its match is over ends as others do") {
     story_run_ms(&s, 1500);
     assert_int_equal(story_statistics(&s).rooms_over, 1);
 }
+
+static const cairn_scene *find_test(void *user, const char *name) {
+    (void)user;
+    return strcmp(name, "test") == 0 ? story_scene() : NULL;
+}
+
+static bool find_pit(void *user, const char *name, cairn_server_room_config *out) {
+    (void)user;
+    const bool found = strcmp(name, "pit") == 0;
+    out->scene = found ? story_scene() : out->scene;
+    return found;
+}
+
+TEST("a new room has the seed of the request, or else of its scene, as rooms of templates always") {
+    static const struct {
+        const char *scene;
+        bool has_seed;
+        uint64_t seed;
+    } rows[] = {{"test", false, 1}, {"test", true, 5}, {"pit", false, 1}, {"pit", true, 1}};
+    static story_answer answer;
+    cairn_server_config config = story_config();
+    config.control = true;
+    config.find_scene = find_test;
+    config.find_template = find_pit;
+    kit_start_with(&s, &answer, &config);
+    for (uint32_t i = 0; i < sizeof rows / sizeof *rows; ++i) {
+        kit_do(&s, .verb = CAIRN_CONTROL_ROOM_CREATE,
+            .room_create = {.name = "pit-1",
+                .scene = rows[i].scene,
+                .has_seed = rows[i].has_seed,
+                .seed = rows[i].has_seed ? 5 : 0});
+        kit_do(&s, .verb = CAIRN_CONTROL_STATE, .room = "pit-1");
+        assert_int_equal(answer.answer.state.seed, rows[i].seed);
+        kit_do(&s, .verb = CAIRN_CONTROL_ROOM_DESTROY, .room = "pit-1");
+    }
+}

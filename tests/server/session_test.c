@@ -360,3 +360,22 @@ TEST("an operator is told of a client by its id, with its slot or the reason, an
     assert_string_equal(heard, wanted);
     s.server->context.on_event = NULL;
 }
+
+TEST("an operator is told of a client that the state of its room is too large for, which is let "
+     "go") {
+    heard[0] = '\0';
+    s.server->context.on_event = listen_to;
+    cairn_room_table_at(&s.server->rooms, CAIRN_ROOM_MAIN)->replication->state.capacity = 16;
+    const uint32_t client = story_join(&s, CAIRN_MODE_LOCKSTEP, false);
+    story_run_ms(&s, 500);
+    char wanted[128];
+    snprintf(wanted, sizeof wanted,
+        "\nstate_too_large %d %u 0 the room's state is larger than a transfer may be\n",
+        CAIRN_LOG_ERROR, (unsigned)s.clients[client].client_id);
+    const char *told = strstr(heard, wanted);
+    assert_non_null(told);
+    assert_null(strstr(told + strlen(wanted), "state_too_large")); // once
+    assert_int_equal(story_state(&s, client), CAIRN_NETCODE_STATE_DISCONNECTED);
+    assert_int_equal(story_statistics(&s).clients, 0);
+    s.server->context.on_event = NULL;
+}

@@ -185,6 +185,18 @@ TEST("one tick is a requirement, and one state that is held is old after a jump"
     assert_int_equal(cairn_state_history_generation(s.state_history), 2);
 }
 
+TEST("a history that is made like another keeps as many states, and can take its place") {
+    SCOPED(fixture) s = create_fixture(16, SIZE_MAX);
+    cairn_state_history_require(s.state_history, CAIRN_STATE_HISTORY_FOR_LAG, 4);
+    cairn_state_history *like = NULL;
+    assert_int_equal(cairn_state_history_create_like(s.state_history, &like), CAIRN_OK);
+    cairn_state_history_destroy(s.state_history);
+    s.state_history = like;
+    expect_nothing(&s);
+    step(&s, 10);
+    expect_held(&s, 7, 10);
+}
+
 TEST("a state is not loaded into a world with other settings") {
     SCOPED(fixture) s = create_fixture(16, SIZE_MAX);
     cairn_world_def def = cairn_world_def_default();

@@ -143,6 +143,25 @@ TEST("an overdue tick is sent again unless the client holds it") {
     cairn_link_destroy(link);
 }
 
+TEST("a message that the link does not take has not been sent") {
+    cairn_link_config config = cairn_link_config_default();
+    cairn_link *link;
+    uint64_t due_ns = 0;
+    fill_log();
+    for (uint32_t k = 0; k < 2; ++k) {
+        cairn_ticks_sent own = {0};
+        assert_int_equal(cairn_link_create(&config, CAIRN_NS_PER_S, &link), CAIRN_OK);
+        cairn_session session = {
+            .due_ns = &due_ns, .link = link, .room = &room, .slot = CAIRN_SLOT_NONE};
+        room.statistics.ticks_messages_sent = 0;
+        send(&session, &own, CAIRN_NS_PER_S, LOG_TICKS - 10);
+        assert_int_equal(room.statistics.ticks_messages_sent, k == 0 ? 1 : 0);
+        assert_int_equal(own.sent_end, k == 0 ? LOG_TICKS : LOG_TICKS - 10);
+        cairn_link_destroy(link);
+        config.unreliable_size_max = 1;
+    }
+}
+
 #define LONG_MAX 600 // commands of a tick
 
 static void draw_command(cairn_random *random, uint32_t place, cairn_command *out) {

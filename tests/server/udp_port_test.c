@@ -136,18 +136,34 @@ static void on_wake(void *user) {
     atomic_fetch_add(&wakes, 1);
 }
 
-// In place of the system, while a test says so.
-static atomic_bool socket_is_full;
+// In place of the system, while a test says so: the error of each call; 0: none.
+static atomic_int send_error;
+static atomic_int receive_error;
 
 int __real_sendmmsg(int fd, struct mmsghdr *messages, unsigned int count, int flags);
 int __wrap_sendmmsg(int fd, struct mmsghdr *messages, unsigned int count, int flags);
+int __real_recvmmsg(
+    int fd, struct mmsghdr *messages, unsigned int count, int flags, struct timespec *patience);
+int __wrap_recvmmsg(
+    int fd, struct mmsghdr *messages, unsigned int count, int flags, struct timespec *patience);
 
 int __wrap_sendmmsg(int fd, struct mmsghdr *messages, unsigned int count, int flags) {
-    if (atomic_load(&socket_is_full)) {
-        errno = EAGAIN;
+    const int code = atomic_load(&send_error);
+    if (code != 0) {
+        errno = code;
         return -1;
     }
     return __real_sendmmsg(fd, messages, count, flags);
+}
+
+int __wrap_recvmmsg(
+    int fd, struct mmsghdr *messages, unsigned int count, int flags, struct timespec *patience) {
+    const int code = atomic_load(&receive_error);
+    if (code != 0) {
+        errno = code;
+        return -1;
+    }
+    return __real_recvmmsg(fd, messages, count, flags, patience);
 }
 
 typedef struct kit {
@@ -369,7 +385,7 @@ TEST("a loop that stalls loses what its queue does not hold, and goes on afterwa
 TEST("a thread whose socket is full drops what its queue does not hold") {
     kit k = kit_open(2, "127.0.0.1:0");
     const uint32_t given = 12000;
-    atomic_store(&socket_is_full, true);
+    atomic_store(&send_error, EAGAIN);
     for (uint32_t number = 0; number < given; ++number) {
         answer(&k, 0, number);
     }
@@ -383,8 +399,35 @@ TEST("a thread whose socket is full drops what its queue does not hold") {
         sleep_ms(1);
     }
     assert_true(statistics_of(&k).send_waits > 0);
-    atomic_store(&socket_is_full, false);
+    atomic_store(&send_error, 0);
     assert_int_equal(expect_answers(&k, 0, 100), 100); // the first ones
+    kit_close(&k);
+}
+
+TEST("what the system refuses to send or to receive is counted, and that nothing came is not") {
+    kit k = kit_open(2, "127.0.0.1:0");
+    atomic_store(&send_error, EPERM);
+    for (uint32_t peer = 0; peer < 3; ++peer) {
+        answer(&k, peer, 0);
+    }
+    assert_true(cairn_udp_port_flush(k.port));
+    for (uint32_t ms = 0; ms < 20000 && statistics_of(&k).send_errors < 3; ++ms) {
+        sleep_ms(1);
+    }
+    atomic_store(&send_error, 0);
+    assert_int_equal(statistics_of(&k).send_errors, 3);
+    assert_int_equal(statistics_of(&k).receive_errors, 0);
+    atomic_store(&receive_error, EINTR);
+    send_numbered(&k, 0, 0);
+    sleep_ms(5);
+    assert_int_equal(statistics_of(&k).receive_errors, 0);
+    atomic_store(&receive_error, ENETDOWN);
+    for (uint32_t ms = 0; ms < 20000 && statistics_of(&k).receive_errors == 0; ++ms) {
+        sleep_ms(1);
+    }
+    atomic_store(&receive_error, 0);
+    assert_true(statistics_of(&k).receive_errors > 0);
+    take_until(&k, 1); // what waited comes after all
     kit_close(&k);
 }
 

@@ -203,6 +203,21 @@ TEST("a view holds what a search of all bodies finds") {
     assert_in_range(searches, SNAPSHOTS / 10, SNAPSHOTS / 2);
 }
 
+TEST("of the bodies of a snapshot those alone are listed that went far since the one before") {
+    field *f = new_field();
+    take_snapshot(f);
+    take_snapshot(f);
+    assert_int_equal(f->interest.jumped_count, 0);
+    f->bodies[5].position.x += f->bodies[5].position.x > SIDE_M / 2.0f ? -20.0f : 20.0f;
+    take_snapshot(f);
+    assert_int_equal(f->interest.jumped_count, 1);
+    const uint32_t place = f->interest.jumped[0];
+    assert_int_equal(f->interest.frame->ids[place], f->bodies[5].id);
+    take_snapshot(f);
+    assert_int_equal(f->interest.jumped_count, 0);
+    end_field(f);
+}
+
 TEST("a grid of cells lies across the axis of gravity") {
     static const cairn_vec3 gravities[] = {
         {-10.0f, 1.0f, 1.0f}, {1.0f, -10.0f, 1.0f}, {1.0f, 1.0f, 10.0f}, {0.0f, 0.0f, 0.0f}};
@@ -629,6 +644,30 @@ TEST("an event is told if all bodies that it has are shown") {
     }
     cairn_event_log_destroy(log);
     end_sender(&s);
+    cairn_world_destroy(world);
+}
+
+TEST("a client without a view alone is told how many events it missed") {
+    cairn_world *world = row_of_bodies(4, 0.0f);
+    cairn_world_step(world, NULL, 0);
+    for (uint32_t k = 0; k < 2; ++k) {
+        sender s;
+        begin_sender(&s, world, 20);
+        const cairn_view *view = k == 0 ? NULL : s.view;
+        cairn_event_log *log = &s.room.job.events;
+        assert_int_equal(cairn_event_log_create(log), CAIRN_OK);
+        cairn_world_events_sent sent = {0};
+        cairn_world_events_send(&s.context, &s.session, view, &sent); // begins with what follows
+        for (uint32_t i = 0; i < CAIRN_EVENT_LOG_CAPACITY + 7; ++i) {
+            log->ring[log->written++ % CAIRN_EVENT_LOG_CAPACITY] = (cairn_wire_event){.kind = 1};
+        }
+        cairn_world_events_send(&s.context, &s.session, view, &sent);
+        assert_int_equal(s.room.statistics.world_events_sent, CAIRN_EVENT_LOG_CAPACITY);
+        assert_int_equal(s.room.statistics.world_events_missed, k == 0 ? 7 : 0);
+        assert_int_equal(sent.missed, 0);
+        cairn_event_log_destroy(log);
+        end_sender(&s);
+    }
     cairn_world_destroy(world);
 }
 

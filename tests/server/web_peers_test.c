@@ -67,6 +67,7 @@ TEST("a reader that takes all goes on") {
     }
     assert_int_equal(wakes, 10);
     assert_int_equal(cairn_peers_statistics_read(own.peers)->dropped, 0);
+    assert_int_equal(cairn_peers_statistics_read(own.peers)->sent, 200);
     kit_close(&own);
 }
 
@@ -190,6 +191,7 @@ TEST("a peer sends so many messages in a second, and so many at once") {
         assert_true(cairn_peers_receive(
             peers, peer, datagram, sizeof datagram, second_ns + (10 + i) * CAIRN_NS_PER_S));
     }
+    assert_int_equal(seen->received_dropped, 1);
     cairn_peers_note_malformed(peers);
     assert_int_equal(seen->malformed, 1);
     cairn_peers_close(peers, peer);

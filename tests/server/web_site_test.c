@@ -12,6 +12,7 @@
 #include "server/threads/datagram_ring.h"
 #include "server/web/answers.h"
 #include "server/web/operations.h"
+#include "server/web/scrape.h"
 #include "server/web/site.h"
 #include "tests/kit/scenes.h"
 #include "tests/server/uv_kit.h"
@@ -30,6 +31,14 @@ static cairn_web_answers *answers;
 static cairn_site *site;
 static cairn_address address; // of the web
 static bool stands_still;     // the server's side
+static bool lacks_random;     // the system has no random numbers
+
+// Replaces that of system.c (CMakeLists.txt).
+bool __real_cairn_system_random(void *out_bytes, size_t size);
+bool __wrap_cairn_system_random(void *out_bytes, size_t size);
+bool __wrap_cairn_system_random(void *out_bytes, size_t size) {
+    return !lacks_random && __real_cairn_system_random(out_bytes, size);
+}
 
 static void turn(void) {
     kit_loop_turn();
@@ -96,6 +105,7 @@ BEFORE_EACH {
     assert_true(cairn_site_listen(site, &any, error));
     address = cairn_site_address(site);
     stands_still = false;
+    lacks_random = false;
 }
 
 AFTER_EACH {
@@ -181,6 +191,33 @@ TEST("each line of the metrics is a comment or a name and a number, and those of
     }
     assert_true(samples > 50);
     assert_int_equal(bounded, 3);
+}
+
+TEST("metrics of either format are kept for a tenth of a second") {
+    static const cairn_metrics_process process;
+    cairn_scrape *scrape = cairn_scrape_create();
+    assert_non_null(scrape);
+    for (uint32_t k = 0; k < 2; ++k) {
+        const bool open = k == 1;
+        const uint64_t begin_ns = (10 + k) * CAIRN_NS_PER_S;
+        const uint64_t kept_ns = begin_ns + CAIRN_NS_PER_S / 10;
+        cairn_web_counts counts = {0};
+        cairn_metrics *read = NULL;
+        cairn_http_answer kept;
+        assert_false(cairn_scrape_kept(scrape, open, begin_ns, &kept));
+        cairn_scrape_begin(scrape, &counts, &read);
+        assert_true(cairn_metrics_read(server, &process, &read));
+        const cairn_http_answer first = cairn_scrape_end(scrape, open, begin_ns, read);
+        assert_int_equal(first.status, 200);
+        assert_false(cairn_scrape_kept(scrape, open, kept_ns + 1, &kept));
+        assert_true(cairn_scrape_kept(scrape, open, kept_ns, &kept));
+        assert_int_equal(kept.size, first.size);
+        assert_memory_equal(kept.bytes, first.bytes, first.size);
+        assert_string_equal(kept.type, open ? CAIRN_METRICS_OPEN_TYPE : CAIRN_METRICS_TYPE);
+        first.release(first.owner);
+        kept.release(kept.owner);
+    }
+    cairn_scrape_destroy(scrape);
 }
 
 TEST("paths have their answers, and others none") {
@@ -327,4 +364,9 @@ TEST("a page of this machine gets a token, of a player unless it asks for more")
     assert_int_equal(get("/token?right=all"), 403);
     assert_int_equal(
         kit_ask_once(&address, "GET /token HTTP/1.1\r\nHost: play.example\r\n\r\n"), 403);
+    char endless[500];
+    snprintf(endless, sizeof endless, "GET /token HTTP/1.1\r\nHost: %0400u\r\n\r\n", 1u);
+    assert_int_equal(kit_ask_once(&address, endless), 403); // nobody reads whose page it is
+    lacks_random = true;
+    assert_int_equal(get("/token"), 503);
 }
