@@ -725,8 +725,9 @@ const golden_scene golden_scenes[] = {{"heap", 200, NULL, build_heap, NULL, NULL
     {"articulated_single", 160, golden_define_articulated_single, golden_build_articulated_single,
         golden_disturb_articulated, NULL},
     {"loads", 160, NULL, golden_build_loads, NULL, NULL},
-    {"fracture", 160, golden_define_fracture, golden_build_fracture, golden_disturb_fracture,
-        NULL}};
+    {"fracture", 160, golden_define_fracture, golden_build_fracture, golden_disturb_fracture, NULL},
+    {"bounces", 160, NULL, golden_build_bounces, NULL, NULL},
+    {"bounces_pgs", 80, golden_define_bounces_pgs, golden_build_bounces, NULL, NULL}};
 
 const uint32_t golden_scene_count = sizeof golden_scenes / sizeof golden_scenes[0];
 

@@ -56,6 +56,10 @@ void golden_define_fracture(cairn_world_def *def);
 void golden_build_fracture(cairn_world *world);
 void golden_disturb_fracture(cairn_world *world, uint64_t tick);
 
+// Long bodies that bounce with friction (tests/sim/golden_bounces.c).
+void golden_define_bounces_pgs(cairn_world_def *def);
+void golden_build_bounces(cairn_world *world);
+
 // One world with each laboratory solver (tests/sim/golden_laboratory.c).
 void golden_define_direct(cairn_world_def *def);
 void golden_define_psor(cairn_world_def *def);
