@@ -297,3 +297,26 @@ TEST("losses reduce the window when they are more than the path's own, by an exc
         assert_int_equal(c.window, cases[i].reduced ? 70000 : 100000);
     }
 }
+
+TEST("losses are counted anew for each that are judged at once") {
+    for (uint32_t k = 0; k < 2 * 64; ++k) {
+        exchange(50 * MS_NS, 50 * MS_NS);
+    }
+    assert_int_equal(c.resolved, 0);
+    assert_int_equal(c.loss_base_permille, 0);
+}
+
+// A timeout says more, and a bare ack has no size that congestion could count.
+TEST("what was given up at a timeout, and what has no size, is no loss of its own") {
+    cairn_congestion_sent(&c, now_ns, sequence, CAIRN_CONGESTION_PACKET_SIZE);
+    sequence += 1;
+    cairn_congestion_timed_out(&c, now_ns, sequence);
+    cairn_congestion_lost(&c, now_ns, sequence - 1, CAIRN_CONGESTION_PACKET_SIZE, sequence);
+    assert_int_equal(c.resolved, 0);
+    cairn_congestion_sent(&c, now_ns, sequence, 0);
+    sequence += 1;
+    cairn_congestion_lost(&c, now_ns, sequence - 1, 0, sequence);
+    assert_int_equal(c.resolved, 0);
+    lose(50 * MS_NS);
+    assert_int_equal(c.resolved, 1);
+}

@@ -6,6 +6,7 @@
 #include "net/ack.h"
 #include "net/estimate.h"
 #include "net/fragment.h"
+#include "net/stream.h"
 
 #define WRAP (1ull << 32)
 
@@ -172,4 +173,37 @@ TEST("loss is a mean that a late ack corrects") {
     }
     assert_int_equal(
         cairn_estimate_overdue_ns(&e), e.rtt_ns + e.rtt_ns / 8); // the largest delay fades
+}
+
+// What one sender holds, with a last frame that is longer than it, or not.
+static bool hands_over(bool cut) {
+    static uint8_t bytes[2][64];
+    static cairn_segment segments[2][4];
+    cairn_stream_sender senders[2];
+    for (uint32_t i = 0; i < 2; ++i) {
+        senders[i] = (cairn_stream_sender){.bytes = bytes[i],
+            .capacity = sizeof bytes[i],
+            .limit = sizeof bytes[i],
+            .segments = segments[i],
+            .segment_capacity = 4};
+        cairn_stream_sender_reset(&senders[i]);
+    }
+    cairn_stream_sender_queue(&senders[0], (const uint8_t *)"whole", 5);
+    cairn_stream_sender_queue(&senders[0], (const uint8_t *)"too", 3);
+    bytes[0][cairn_frame_size(5)] = cut ? 5 : 3;
+    const uint64_t held = senders[0].end;
+    cairn_archive out = cairn_archive_writer();
+    cairn_stream_sender_hand_over(&senders[0], held, 1, &out);
+    cairn_archive in = cairn_archive_reader(out.out, out.size);
+    cairn_stream_sender_hand_over(&senders[1], held, 1, &in);
+    const bool taken = cairn_archive_is_done(&in);
+    assert_true(!taken || (senders[1].base == 0 && senders[1].end == held));
+    assert_memory_equal(bytes[0], bytes[1], held);
+    cairn_archive_free(&out);
+    return taken;
+}
+
+TEST("a stream that is handed over has whole frames, to its end") {
+    assert_true(hands_over(false));
+    assert_false(hands_over(true));
 }

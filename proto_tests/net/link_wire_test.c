@@ -315,3 +315,16 @@ TEST("only unreliable messages may be acknowledged later") {
     receive_messages(link, 30000000, (const uint32_t[]){2001}, 1);
     assert_int_equal(cairn_link_deadline_ns(link), 50000000);
 }
+
+TEST("what an ack in passing does not reach has a bare ack 20 ms after it came") {
+    _Alignas(8) uint8_t bytes[CAIRN_PAYLOAD_SIZE_MAX];
+    SCOPED(cairn_link) *link = new_link(100);
+    receive_messages(link, 100000000, (const uint32_t[]){2001}, 1);
+    receive_messages(link, 105000000, (const uint32_t[]){1960}, 1);
+    cairn_link_send_unreliable(link, bytes, 1);
+    assert_int_equal(cairn_link_next_payload(link, 106000000, bytes), CAIRN_LINK_HEADER_SIZE + 1);
+    assert_int_equal(cairn_link_deadline_ns(link), 125000000);
+    assert_int_equal(cairn_link_next_payload(link, 124999999, bytes), 0);
+    assert_true(cairn_link_next_payload(link, 125000000, bytes) > CAIRN_LINK_HEADER_SIZE);
+    assert_int_equal(cairn_link_deadline_ns(link), UINT64_MAX);
+}

@@ -229,6 +229,26 @@ TEST("a network that sends broken tokens without end stays one that does") {
     }
 }
 
+TEST("networks of version 6 whose addresses begin alike are metered apart") {
+    static const uint8_t key[CAIRN_SIPHASH_KEY_SIZE] = {1};
+    static cairn_token_meter meter;
+    cairn_address broken, same, other;
+    meter = cairn_token_meter_of(key, 1);
+    assert_true(cairn_address_parse("[2001:db8:0:1::1]:5", &broken));
+    assert_true(cairn_address_parse("[2001:db8:0:1:ffff::2]:6", &same));
+    assert_true(cairn_address_parse("[2001:db8:0:2::1]:5", &other));
+    for (uint32_t i = 0; i < CAIRN_TOKEN_METER_BROKEN_MAX; ++i) {
+        cairn_token_meter_note_broken(&meter, &broken);
+    }
+    uint32_t tried[2] = {0, 0};
+    for (uint32_t i = 0; i < 64; ++i) {
+        tried[0] += cairn_token_meter_tries(&meter, &same, 0) ? 1 : 0;
+        tried[1] += cairn_token_meter_tries(&meter, &other, 0) ? 1 : 0;
+    }
+    assert_true(tried[0] < 64);
+    assert_int_equal(tried[1], 64);
+}
+
 TEST("many tokens of one client id take few of the handshakes") {
     SCOPED(kit) k = kit_open(4);
     for (uint64_t i = 0; i < 1000; ++i) {

@@ -71,6 +71,8 @@ TEST("a world goes through a frame, rounded, at every tick, and clients accept i
         }
         assert_int_equal(cairn_bodies_check(bodies, count), CAIRN_DECODE_OK);
     }
+    bodies[0].position.x = INFINITY; // the first one is not left out
+    assert_int_equal(cairn_bodies_check(bodies, 1), CAIRN_DECODE_NON_FINITE);
     cairn_snapshot_frame_destroy(&received);
     cairn_snapshot_frame_destroy(&sent[0]);
     cairn_snapshot_frame_destroy(&sent[1]);
