@@ -177,6 +177,7 @@ TEST("clients of two rooms play on, each in its own") {
     cairn_server_room_config config = cairn_server_room_config_default();
     config.name = "other";
     config.scene = story_scene();
+    config.players_max = 1; // the fewest
     assert_int_equal(
         cairn_server_room_create(s.server, s.now_ns, &config, &other, NULL), CAIRN_ROOM_CREATED);
     (void)story_join(&s, CAIRN_MODE_LOCKSTEP, true);
@@ -480,4 +481,45 @@ TEST("links are made before they are needed, and otherwise then") {
     assert_int_equal(links.count, s.server->config.clients_max);
     cairn_handover_links_end(&links);
     assert_int_equal(links.count, 0);
+}
+
+TEST("ticks are told when there are some") {
+    bool any;
+    story_start(&s, NULL);
+    story_run_ms(&s, 100);
+    begin(NULL);
+    begin_record();
+    assert_true(cairn_handover_give_ticks(&gives, s.server, &record, &any));
+    assert_false(any);
+    story_run_ms(&s, 100);
+    begin_record();
+    assert_true(cairn_handover_give_ticks(&gives, s.server, &record, &any));
+    assert_true(any);
+}
+
+TEST("of a list that changed since, a client has with the successor what it was sent of it") {
+    static cairn_shape_id sent[STORY_BODIES_MAX];
+    story_start(&s, NULL);
+    story_join(&s, CAIRN_MODE_INTERPOLATE, false);
+    story_run_ms(&s, 500);
+    begin(NULL);
+    step_beside(100);
+    cairn_room *room = s.server->rooms.rooms[0];
+    cairn_shapes_sent *own = &s.server->sessions[0].replication->shapes;
+    assert_true(room->shape_capacity <= STORY_BODIES_MAX);
+    assert_int_equal(own->revision, room->replication->shapes.revision);
+    assert_true(cairn_shapes_sent_own(own, &room->replication->shapes));
+    // As if the newest ones were on their way, and one of those before as well.
+    uint32_t count = 0;
+    own->revision -= 1;
+    for (uint32_t i = 0; i < room->shape_capacity; ++i) {
+        own->own[i] = i % 3 == 0 ? 0 : own->own[i];
+        count += own->own[i] != 0 ? 1 : 0;
+        sent[i] = own->own[i];
+    }
+    assert_true(count >= 2);
+    swap();
+    room = s.server->rooms.rooms[0];
+    own = &s.server->sessions[0].replication->shapes;
+    assert_memory_equal(own->ids, sent, room->shape_capacity * sizeof *sent);
 }
