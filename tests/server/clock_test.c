@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "net/netcode_server_parts.h"
+#include "server/core/server_state.h"
 #include "tests/server/story.h"
 #include <cairn/server_statistics.h>
 
@@ -51,6 +53,20 @@ TEST("clients connect as soon as a wrong clock is right again") {
         assert_int_equal(story_statistics(&s).clock_jumps, 2);
         assert_int_equal(story_statistics(&s).clock_warnings, 1);
     }
+}
+
+TEST("eight tokens that are refused in a row make a clock suspect") {
+    start();
+    error_s = TWO_HOURS_S;
+    story_run_ms(&s, 1100);
+    story_join(&s, CAIRN_MODE_INTERPOLATE, false);
+    uint32_t refused = 0;
+    for (uint32_t ms = 0; ms < 4000 && story_statistics(&s).clock_warnings == 0; ms += 4) {
+        story_run_ms(&s, 4);
+        refused = s.server->context.netcode->token_times.refused;
+    }
+    assert_int_equal(story_statistics(&s).clock_warnings, 1);
+    assert_int_equal(refused, 8);
 }
 
 TEST("a jump of the clock disturbs no client that is connected") {

@@ -379,3 +379,61 @@ TEST("an operator is told of a client that the state of its room is too large fo
     assert_int_equal(story_statistics(&s).clients, 0);
     s.server->context.on_event = NULL;
 }
+
+TEST("a client without a room's rules is told what differs, and of sources if nothing else does") {
+    static const struct {
+        const char *name;
+        uint32_t versions;
+        bool sources;
+    } rows[] = {{"sandbox", 0, true}, {"sandbox", 1, false}, {"sandpit", 0, false}};
+    story_run_ms(&s, 100);
+    s.server->context.on_event = listen_to;
+    for (uint32_t i = 0; i < sizeof rows / sizeof *rows; ++i) {
+        cairn_message hello = hello_message(CAIRN_MODE_LOCKSTEP);
+        hello.hello.rules_name = rows[i].name;
+        hello.hello.rules_version += rows[i].versions;
+        hello.hello.rules_digest += 1;
+        bring_to(CAIRN_SESSION_CONNECTED);
+        heard[0] = '\0';
+        cairn_session_dispatch(s.server, session(), CAIRN_SESSION_EVENT_HELLO, &hello);
+        assert_int_equal(session()->state, CAIRN_SESSION_REFUSED);
+        assert_non_null(strstr(heard, "the client does not have the rules of this room"));
+        assert_int_equal(strstr(heard, "from other sources") != NULL, rows[i].sources);
+        feed(CAIRN_SESSION_EVENT_DISCONNECT);
+    }
+    s.server->context.on_event = NULL;
+}
+
+static bool find_template(void *user, const char *name, cairn_server_room_config *out) {
+    (void)user;
+    out->scene = story_scene();
+    return strcmp(name, "p") == 0 || strcmp(name, "pit") == 0;
+}
+
+TEST("the room of a token is made where no room has its name, and that of a HELLO alone is not") {
+    static const struct {
+        const char *token, *hello;
+        bool entered;
+    } rows[] = {{"p", "", true}, {"p", "p", true}, {"q", "", false}, {"", "pit", false},
+        {"main", "", true}, {"", "", true}};
+    cairn_server_config config = story_config();
+    config.rooms_max = 4;
+    config.find_template = find_template;
+    story_start(&s, &config);
+    story_run_ms(&s, 100);
+    for (uint32_t i = 0; i < sizeof rows / sizeof *rows; ++i) {
+        cairn_message hello = hello_message(CAIRN_MODE_INTERPOLATE);
+        hello.hello.room = rows[i].hello;
+        bring_to(CAIRN_SESSION_CONNECTED);
+        strcpy(session()->user.room, rows[i].token);
+        cairn_session_dispatch(s.server, session(), CAIRN_SESSION_EVENT_HELLO, &hello);
+        assert_int_equal(
+            session()->state, rows[i].entered ? CAIRN_SESSION_WELCOMED : CAIRN_SESSION_REFUSED);
+        if (rows[i].entered) {
+            assert_string_equal(
+                session()->room->name, rows[i].token[0] == 'p' ? "p" : CAIRN_ROOM_NAME_DEFAULT);
+        }
+        feed(CAIRN_SESSION_EVENT_DISCONNECT);
+    }
+    assert_int_equal(story_statistics(&s).rooms, 2);
+}
