@@ -8,10 +8,21 @@
 
 #include "base/assert.h"
 #include "compress/state_packer.h"
+#include "server/core/server_state.h"
 #include "server/replicate/state_transfer.h"
 
 #define SPAN_NS (16 * CAIRN_NS_PER_S)
 #define READERS_MAX 4
+
+// Replaces that of the system (CMakeLists.txt).
+void *__real_malloc(size_t size);
+void *__wrap_malloc(size_t size);
+
+static bool lacks_memory;
+
+void *__wrap_malloc(size_t size) {
+    return lacks_memory ? NULL : __real_malloc(size);
+}
 
 typedef struct fixture {
     cairn_world *world;
@@ -266,4 +277,52 @@ TEST("a state larger than the buffer is refused and its reader not counted") {
     assert_int_equal(join(s, 0, 0, 0), CAIRN_CAPACITY);
     assert_null(s->readers[0]);
     assert_int_equal(s->source.held, 0);
+}
+
+TEST("a state that is given up half-way counts as not sent") {
+    SCOPED(fixture) *s = create_fixture(1 << 20);
+    assert_int_equal(join(s, 0, 0, 0), CAIRN_OK);
+    cairn_state_transfer_progress progress = {.reading = s->readers[0], .offset = 8};
+    s->readers[0] = NULL;
+    cairn_state_transfer_abandon(&s->source, &progress);
+    assert_null(progress.reading);
+    assert_false(progress.sent);
+    cairn_state_transfer_abandon(&s->source, &progress); // of none as well
+    assert_false(progress.sent);
+}
+
+TEST("a piece that the link has no memory for is sent when it has") {
+    SCOPED(fixture) *s = create_fixture(1 << 20);
+    const cairn_link_config config = cairn_link_config_default();
+    cairn_server_context context = {.now_ns = 1};
+    cairn_room room = {.world = s->world};
+    uint64_t due_ns = 0;
+    cairn_session session = {.room = &room, .slot = CAIRN_SLOT_NONE, .due_ns = &due_ns};
+    assert_int_equal(cairn_link_create(&config, 1, &session.link), CAIRN_OK);
+    assert_int_equal(cairn_encoder_create(CAIRN_MESSAGE_SIZE_MAX, &context.encoder), CAIRN_OK);
+    for (uint32_t i = 0; i < 64; ++i) { // more than a link takes without more memory
+        const cairn_body_def body = cairn_body_def_default();
+        cairn_body_id made;
+        assert_int_equal(cairn_body_create(s->world, &body, &made), CAIRN_OK);
+    }
+    hold_tasks_back(s);
+    assert_int_equal(join(s, 0, 0, 0), CAIRN_NOT_READY);
+    s->now_ns += CAIRN_STATE_PACK_NS;
+    assert_int_equal(join(s, 0, 0, 0), CAIRN_OK);
+    cairn_state_transfer_progress progress = {.reading = s->readers[0]};
+    s->readers[0] = NULL;
+    const size_t size = progress.reading->size;
+    lacks_memory = true;
+    cairn_state_transfer_continue(&context, &session, &s->source, &progress);
+    lacks_memory = false;
+    assert_non_null(progress.reading);
+    assert_int_equal(room.statistics.state_bytes, progress.offset);
+    assert_true(progress.offset < size && !progress.sent);
+    cairn_state_transfer_continue(&context, &session, &s->source, &progress);
+    assert_null(progress.reading);
+    assert_true(progress.sent);
+    assert_int_equal(room.statistics.state_bytes, size);
+    end_task(s);
+    cairn_encoder_destroy(context.encoder);
+    cairn_link_destroy(session.link);
 }

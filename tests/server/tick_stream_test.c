@@ -124,6 +124,20 @@ TEST("ticks go into the stream when more are missing than an uneven path keeps b
     cairn_link_destroy(peer);
 }
 
+TEST("of a path that was not measured yet 300 ms and four ticks are kept back") {
+    const cairn_link_config config = cairn_link_config_default();
+    cairn_link *link;
+    uint64_t due_ns = 0;
+    assert_int_equal(cairn_link_create(&config, CAIRN_NS_PER_S, &link), CAIRN_OK);
+    fill_log();
+    room.settings.tick_rate_hz = 250; // ticks of 4 ms
+    cairn_session session = {
+        .due_ns = &due_ns, .link = link, .room = &room, .slot = CAIRN_SLOT_NONE};
+    assert_int_equal(queued_of(&session, CAIRN_NS_PER_S, 300 / 4 + 4), 0);
+    assert_int_equal(queued_of(&session, CAIRN_NS_PER_S, 300 / 4 + 5), 300 / 4 + 5 - 16);
+    cairn_link_destroy(link);
+}
+
 TEST("an overdue tick is sent again unless the client holds it") {
     const uint64_t first = LOG_TICKS - 10;
     const cairn_link_config config = cairn_link_config_default();

@@ -617,6 +617,36 @@ TEST("what was not sent gains as much as the client's picture is off, less with 
     cairn_world_destroy(world);
 }
 
+TEST("a body that a client has of the last snapshot is off by what it went since") {
+    const float speed = 6.0f;
+    cairn_world *world = row_of_bodies(ROW, speed);
+    cairn_world_step(world, NULL, 0);
+    sender s;
+    begin_sender(&s, world, 20);
+    for (uint32_t i = 0; i < 2; ++i) {
+        send_part(&s, UINT64_MAX);
+        cairn_view_acknowledge(s.view, cairn_world_tick(world));
+        next_snapshot(&s);
+    }
+    const uint64_t tick = cairn_world_tick(world);
+    expect_acked(&s.view->members[2], tick - 1, tick - 2, 0);
+    s.view->allowance = 3000; // bits: of some
+    send_part(&s, 2000);
+    uint32_t left = 0;
+    for (uint32_t m = 0; m < s.view->count; ++m) {
+        const cairn_view_member *member = &s.view->members[m];
+        if (member->chosen || member->sent != tick - 1) {
+            continue;
+        }
+        left += 1;
+        EXPECT_NEAR(member->priority,
+            speed / 60.0f * member->weight / (1.0f + 0.1f * member->distance_m), 2e-3);
+    }
+    assert_true(left > 10);
+    end_sender(&s);
+    cairn_world_destroy(world);
+}
+
 // Who sees a part of the world is told of what happens there.
 TEST("an event is told if all bodies that it has are shown") {
     cairn_world *world = row_of_bodies(4, 0.0f);
