@@ -126,6 +126,7 @@ TEST("what is set of a joint is read again") {
     assert_int_equal(got->user, 0xfedcba98u);
     assert_float_equal(got->axis_a.z, 1.0f, 1e-6f);
     assert_true(got->error < 1e-3f && !got->motor && !got->articulated);
+    assert_false(got->collide_connected);
     kit_do(&s, .verb = CAIRN_CONTROL_GET_JOINT, .get_joint = {row});
     assert_true(got->row_linear_a.z == 3.0f && got->row_angular_b.y == 5.0f);
     assert_true(got->row_lower == -7.0f && got->row_upper == 8.0f && got->row_velocity == 9.0f);
