@@ -395,6 +395,9 @@ TEST("a check says what would run, or each thing that is wrong, and does not run
     }
     assert_int_equal(run("--check", "--scene", strchr(bad, '=') + 1), 1);
     expect(error, "cairnd: room main is not started");
+    assert_int_equal(run("--check", "--clients-max", "many"), 1); // no mistake of a file
+    expect(error, "--clients-max");
+    assert_null(strstr(error, "mistakes"));
 }
 
 TEST("mistakes of a file and of what it names are counted together, each with its place") {

@@ -148,6 +148,18 @@ TEST("a record that is cut, changed, too large or of no kind is refused") {
     }
 }
 
-TEST("the other end of a pair is a process of the same user") {
+// Root alone can be another user, and not in every container.
+TEST("the other end is a process of the same user or of root, and of no other") {
     assert_true(cairn_hand_over_peer_is_own(ends[0]));
+    const uid_t nobody = 65534;
+    if (geteuid() == 0 && seteuid(nobody) == 0) {
+        int others[2];
+        assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, others), 0);
+        assert_true(cairn_hand_over_peer_is_own(ends[0])); // of root
+        assert_true(cairn_hand_over_peer_is_own(others[0]));
+        assert_int_equal(seteuid(0), 0);
+        assert_false(cairn_hand_over_peer_is_own(others[0]));
+        close(others[0]);
+        close(others[1]);
+    }
 }
