@@ -492,6 +492,15 @@ TEST("an answer without a body may come later, too") {
         assert_int_equal(kit_hear_head(fd), i == 0 ? 200 : 404);
         assert_int_equal(kit_ask(fd, "GET / HTTP/1.1\r\nHost: a\r\n\r\n"), 200);
     }
+    static const char last[] = "GET /later HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n";
+    later = NULL;
+    kit_say(fd, last, strlen(last));
+    wait_for_exchange();
+    cairn_http_answer_later(later, (cairn_http_answer){.status = 404});
+    assert_int_equal(kit_hear_head(fd), 404);
+    const uint64_t end_ns = cairn_uv_now_ns() + 2 * CAIRN_NS_PER_S;
+    assert_true(is_closed(fd));
+    assert_true(cairn_uv_now_ns() < end_ns); // not by a time-out
     close(fd);
 }
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "server/web/admission.h"
+#include "server/web/control.h"
 #include "server/web/frame_queue.h"
 #include "server/web/questions.h"
 #include "server/web/settings.h"
@@ -296,4 +297,16 @@ TEST("each token stands for one operator, and a part of a token is refused") {
     cairn_web_settings_set(settings, &values);
     assert_true(cairn_web_settings_has_operators(settings));
     cairn_web_settings_destroy(settings);
+}
+
+TEST("who leaves before the answer is counted, and without memory there is nothing to end") {
+    cairn_web_control *control;
+    assert_int_equal(cairn_web_control_create(NULL, NULL, &control), CAIRN_OK);
+    assert_int_equal(cairn_web_control_statistics_read(control)->left, 0);
+    for (uint32_t i = 0; i < 3; ++i) {
+        cairn_web_control_note_left(control);
+    }
+    assert_int_equal(cairn_web_control_statistics_read(control)->left, 3);
+    cairn_web_control_destroy(control);
+    cairn_web_control_destroy(NULL);
 }
