@@ -66,6 +66,19 @@ static void crash(
 }
 static const cairn_rules broken = {.name = "broken", .version = 3, .state_size = 8, .step = crash};
 
+// Rules that pass their trial, and do not return once a thread of the server steps them.
+static void hang(
+    cairn_world *world, void *state, const cairn_command *commands, uint32_t command_count) {
+    (void)world;
+    (void)state;
+    (void)commands;
+    (void)command_count;
+    while (gettid() != getpid()) {
+        pause();
+    }
+}
+static const cairn_rules endless = {.name = "endless", .version = 1, .state_size = 8, .step = hang};
+
 static void write_file(const char *path, const char *text) {
     FILE *file = fopen(path, "w");
     assert_non_null(file);
@@ -113,7 +126,7 @@ static void run_in_child(unsigned number, const char *const *arguments) {
         freopen(complained[number], "w", stderr) == NULL) {
         _exit(99);
     }
-    exit(cairnd_main(argc, argv, (const cairn_rules *const[]){&broken}, 1));
+    exit(cairnd_main(argc, argv, (const cairn_rules *const[]){&broken, &endless}, 2));
 }
 
 static pid_t start(unsigned number, const char *const *arguments) {
@@ -645,4 +658,16 @@ TEST("a follower that reads late gets the whole of a room that is larger than wh
     assert_int_equal(kill(child, SIGTERM), 0);
     assert_int_equal(end(0, child), 0);
     assert_string_equal(error, "");
+}
+
+TEST("a server whose room does not return from a step says so, and ends all the same") {
+    char room[2 * PATH_SIZE];
+    write_ruled(room, "stuck", "endless");
+    const pid_t child = start(0, (const char *const[]){"--room", room, NULL}); // beside another one
+    wait_for_line(said[0], "listening");
+    nanosleep(&(struct timespec){.tv_nsec = 100000000}, NULL); // some ticks
+    assert_int_equal(kill(child, SIGTERM), 0);
+    assert_int_equal(end(0, child), 1);
+    expect(out, "room_abandoned");
+    expect(out, "a room's step did not return");
 }
