@@ -21,6 +21,7 @@ static uint64_t now_ns;
 static cairn_server_task *tasks[TASKS_MAX]; // handed over and not run, in order
 static uint32_t task_count;
 static bool holds_tasks;
+static bool broadcasts;
 static uint32_t writes;
 static uint32_t fail_from, fail_to; // writes [fail_from, fail_to) fail
 static bool fails_to_close;
@@ -56,6 +57,15 @@ static bool on_record(void *user, const char *room, const uint8_t *bytes, size_t
     file->bytes = realloc(file->bytes, file->size + size);
     memcpy(file->bytes + file->size, bytes, size);
     file->size += size;
+    return true;
+}
+
+static bool on_segment(
+    void *user, const cairn_server_segment *segment, const uint8_t *bytes, size_t size) {
+    (void)user;
+    (void)segment;
+    (void)bytes;
+    (void)size;
     return true;
 }
 
@@ -106,6 +116,7 @@ static void start(void) {
     config.public_address_count = 1;
     config.start_ns = now_ns;
     config.on_record = on_record;
+    config.on_segment = broadcasts ? on_segment : NULL;
     config.on_event = on_event;
     config.run_task = take_task;
     config.recording_waiting_bytes_max = 0;
@@ -166,6 +177,7 @@ static uint64_t verify_files(bool sealed) {
 BEFORE_EACH {
     task_count = 0;
     holds_tasks = false;
+    broadcasts = false;
     writes = fail_from = fail_to = 0;
     fails_to_close = false;
     events[0] = '\0';
@@ -359,4 +371,22 @@ TEST("rooms that follow each other under one name are written one after the othe
     run_tasks();
     assert_int_equal(file_count, 4);
     assert_int_equal(verify_files(true), 100 + 90 + 80 + 5);
+}
+
+// Every part has a state of the same size, once all is at rest.
+TEST("what waits of a broadcast grows by as many bytes with each part") {
+    uint64_t waiting[4];
+    broadcasts = true;
+    holds_tasks = true;
+    start();
+    run_ticks(60);
+    for (uint32_t k = 0; k < 4; ++k) {
+        cairn_server_room_statistics room;
+        cairn_server_room_statistics_read(server, CAIRN_ROOM_MAIN, &room);
+        waiting[k] = room.broadcast_waiting;
+        run_ticks(2 * 60); // a part
+    }
+    assert_true(waiting[1] > waiting[0]);
+    assert_int_equal(waiting[2] - waiting[1], waiting[1] - waiting[0]);
+    assert_int_equal(waiting[3] - waiting[2], waiting[2] - waiting[1]);
 }
