@@ -41,6 +41,17 @@ cairn_part_writer __wrap_cairn_part_write(
     return __real_cairn_part_write(frame, settings, bytes, size);
 }
 
+// And a body that enters: the mean of its bits and of those before.
+static uint32_t enter_bits;
+void __real_cairn_part_enter(cairn_part_writer *writer, uint32_t place);
+void __wrap_cairn_part_enter(cairn_part_writer *writer, uint32_t place);
+void __wrap_cairn_part_enter(cairn_part_writer *writer, uint32_t place) {
+    const cairn_bits before = writer->bits;
+    __real_cairn_part_enter(writer, place);
+    const size_t bits = 8 * (writer->bits.at - before.at) + writer->bits.count - before.count;
+    enter_bits = (uint32_t)((15 * enter_bits + bits + 8) / 16);
+}
+
 typedef struct field {
     cairn_room_interest interest;
     cairn_snapshot_frame frames[2];
@@ -614,6 +625,22 @@ TEST("what was not sent gains as much as the client's picture is off, less with 
         next_snapshot(&s);
     }
     end_sender(&s);
+    cairn_world_destroy(world);
+}
+
+TEST("what a body takes to enter is taken to be as much as others took lately, to the bit") {
+    cairn_world *world = row_of_bodies(40, 1.0f);
+    cairn_world_step(world, NULL, 0);
+    for (uint32_t bits = 1; bits < 400; bits += 7) {
+        sender s;
+        begin_sender(&s, world, 20);
+        s.view->enter_bits = enter_bits = bits;
+        send_part(&s, UINT64_MAX);
+        assert_int_equal(s.room.statistics.parts_sent, 1);
+        assert_int_not_equal(s.view->enter_bits, bits);
+        assert_int_equal(s.view->enter_bits, enter_bits);
+        end_sender(&s);
+    }
     cairn_world_destroy(world);
 }
 
