@@ -191,12 +191,25 @@ static void gather(const cairn_solver_context *context, uint32_t begin, uint32_t
 
 // ---- through the substeps: by whole rows; the inverse mass is part of a row and stays unchanged
 
+static bool any_restitution(const cairn_solver_context *context) {
+    return atomic_load_explicit(context->restitution_found, memory_order_relaxed) != 0;
+}
+
+// The motion of links is found from all of their velocity before the impacts.
+static bool is_no_link(const cairn_solver_body *body) {
+    return body->closing == 0.0f;
+}
+
 // Integrates forces and damping. With warm_start 1 it also applies the impulses of the last substep
 // again, without visiting a constraint: the velocity that they gave the body is its velocity now
-// less its unconstrained velocity. The first substep has no such impulses and passes 0.
+// less its unconstrained velocity. The first substep has no such impulses and passes 0. Where there
+// is restitution they wait for the impacts (end_impacts): an impulse with which a joint or a
+// contact passed a bounce on is no reason for a bounce in the next substep. Four bodies on ball
+// joints that fell with a restitution of 0.3 could get a hundred thousand times their energy.
 static void integrate_with_warm_start(
     const cairn_solver_context *context, uint32_t begin, uint32_t end, float warm_start) {
     CAIRN_ASSERT(begin <= end && end <= context->moving_count);
+    const bool waits = any_restitution(context);
     for (uint32_t i = begin; i < end; ++i) {
         float *velocity = context->bodies[i].linear_velocity;
         cairn_solver_integration *integration = &context->integration[i];
@@ -206,7 +219,22 @@ static void integrate_with_warm_start(
         const body_row unconstrained = (before + load_row(integration->velocity_change)) *
                                        load_row(integration->damping_factor);
         store_row(integration->unconstrained_velocity, unconstrained);
-        store_row(velocity, unconstrained + impulses);
+        if (waits && is_no_link(&context->bodies[i])) {
+            store_row(velocity, unconstrained);
+            store_row(context->waiting_impulses[i].row, impulses);
+        } else {
+            store_row(velocity, unconstrained + impulses);
+        }
+    }
+}
+
+static void end_impacts(const cairn_solver_context *context, uint32_t begin, uint32_t end) {
+    CAIRN_ASSERT(begin <= end && end <= context->moving_count);
+    for (uint32_t i = begin; i < end; ++i) {
+        float *velocity = context->bodies[i].linear_velocity;
+        if (is_no_link(&context->bodies[i])) {
+            store_row(velocity, load_row(velocity) + load_row(context->waiting_impulses[i].row));
+        }
     }
 }
 
@@ -482,6 +510,7 @@ const cairn_body_passes CAIRN_KERNEL(bodies) = {
     .integrate_velocities_first = integrate_velocities_first,
     .integrate_velocities = integrate_velocities,
     .begin_impacts = begin_impacts,
+    .end_impacts = end_impacts,
     .integrate_positions = integrate_positions,
     .turn_inertia = turn_inertia,
     .hold_relax_change = hold_relax_change,

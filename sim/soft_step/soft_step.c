@@ -32,6 +32,8 @@ static void allocate_impacts(
     soft_step->struck = cairn_arena_take(from, bodies, sizeof *soft_step->struck);
     soft_step->before_impact = cairn_arena_take(from, bodies, sizeof *soft_step->before_impact);
     soft_step->after_impact = cairn_arena_take(from, bodies, sizeof *soft_step->after_impact);
+    soft_step->waiting_impulses =
+        cairn_arena_take(from, bodies, sizeof *soft_step->waiting_impulses);
     soft_step->impact_work = cairn_arena_take(from, contacts, sizeof *soft_step->impact_work);
     soft_step->impact_clusters = cairn_arena_take(from, bodies, sizeof *soft_step->impact_clusters);
     soft_step->limited_bodies = cairn_arena_take(from, bodies, sizeof *soft_step->limited_bodies);
@@ -162,6 +164,7 @@ static void set_impacts(cairn_soft_step *soft_step) {
     context->before_impact = soft_step->before_impact;
     context->after_impact = soft_step->after_impact;
     context->impact_work = soft_step->impact_work;
+    context->waiting_impulses = soft_step->waiting_impulses;
     context->impact_found = &soft_step->impact_found;
     context->impact_gains = &soft_step->impact_gains;
 }

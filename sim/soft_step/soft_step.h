@@ -86,7 +86,7 @@ struct cairn_soft_step {
     unsigned char *jointed;
     _Atomic uint32_t *met; // see cairn_solver_context, like the following
     uint32_t *struck;
-    cairn_impact_velocity *before_impact, *after_impact;
+    cairn_impact_velocity *before_impact, *after_impact, *waiting_impulses;
     cairn_impact_work *impact_work;
     cairn_impact_cluster *impact_clusters; // by solver body
     uint32_t *limited_bodies;

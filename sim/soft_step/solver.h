@@ -153,6 +153,9 @@ typedef struct cairn_solver_context {
     cairn_impact_velocity *before_impact;
     cairn_impact_velocity *after_impact;
     cairn_impact_work *impact_work; // by edge
+    // By solver body: what the impulses of the last substep give it again, if some contact has
+    // restitution. Impacts come first.
+    cairn_impact_velocity *waiting_impulses;
     // Set to 1 by any worker: some contact of the step has restitution; in this round some bodies
     // collide.
     _Atomic uint32_t *restitution_found;
@@ -200,6 +203,7 @@ typedef struct cairn_body_passes {
     cairn_kernel_pass *integrate_velocities_first; // of the first substep
     cairn_kernel_pass *integrate_velocities;       // of a later one; applies its impulses again
     cairn_kernel_pass *begin_impacts;              // keeps the velocities before a round
+    cairn_kernel_pass *end_impacts;                // applies the impulses that waited for them
     cairn_kernel_pass *integrate_positions;
     cairn_kernel_pass *turn_inertia; // of the turning bodies begin .. end - 1
     // Around the relax pass of joints. The first takes the velocity that

@@ -303,10 +303,6 @@ static void limit_impacts(const worker_share *share) {
 
 // Rounds of impacts until no two bodies meet, or the next substep has to go on with the rest.
 static void solve_impacts(const worker_share *share) {
-    const cairn_soft_step *soft_step = share->world->soft_step;
-    if (atomic_load_explicit(&soft_step->restitution_found, memory_order_relaxed) == 0) {
-        return;
-    }
     for (uint32_t i = 0; i < CAIRN_IMPACT_ROUNDS_MAX && find_impacts(share, i == 0); ++i) {
         for (uint32_t k = 0; k < CAIRN_IMPACT_SWEEPS; ++k) {
             sweep(share, contacts_of(share->world), CAIRN_CONSTRAINT_SOLVE_IMPACTS);
@@ -362,15 +358,25 @@ static void run_substep(const worker_share *share, uint32_t substep) {
     const constraint_set contacts = contacts_of(share->world);
     const constraint_set joints = joints_of(share->world);
     integrate_velocities(share, substep == 1);
+    // All workers have prepared their contacts.
+    const bool impacts = atomic_load_explicit(&share->world->soft_step->restitution_found,
+                             memory_order_relaxed) != 0;
     begin_gyroscopic(share, true);
     for_articulations(share, cairn_articulations_begin);
+    if (impacts) {
+        solve_impacts(share);
+    }
+    if (impacts && substep > 1) {
+        meet(share);
+        for_moving_bodies(share, share->world->soft_step->wide_kernel.bodies->end_impacts);
+        meet(share);
+    }
+    begin_gyroscopic(share, false);
     if (substep == 1) {
         warm_start(share, joints, contacts);
         for_articulations(share, cairn_articulations_spread);
     }
     trace_pass(share, substep, CAIRN_PASS_INTEGRATE_VELOCITIES);
-    solve_impacts(share);
-    begin_gyroscopic(share, false);
     sweep(share, contacts, CAIRN_CONSTRAINT_SOLVE_BIASED);
     sweep_joints_after_contacts(share, joints);
     for_driven_joints(share, cairn_driven_joints_solve_biased);

@@ -216,11 +216,20 @@ FAULTS = {
          "const float linear = FAULT ? 0.0f - p : p + p - q;")]),
     "impact-old-inertia": ("an impact meets the inertia of the start of the step", "physics.impact_energy", [
         (IMPACT, "    if (lanes_set(far) == 0) {", "    if (FAULT || lanes_set(far) == 0) {")]),
+    "impact-in-substeps": ("impacts meet the impulses of the last substep again", "physics.impact_energy", [
+        ("sim/soft_step/integrate.c", "const bool waits = any_restitution(context);",
+         "const bool waits = !FAULT && any_restitution(context);"),
+        ("sim/soft_step/substeps.c", "    if (impacts && substep > 1) {", "    if (!FAULT && impacts && substep > 1) {")]),
+    "impact-in-steps-pgs": ("impacts of the PGS solver meet the impulses of the last step again", "physics.impact_energy", [
+        ("sim/pgs/pgs.c", "    cairn_pgs_joints_warm_start(world);\n    cairn_pgs_driven_warm_start(world);\n    cairn_pgs_contacts_warm_start(world);\n",
+         "    if (!FAULT) {\n        cairn_pgs_joints_warm_start(world);\n        cairn_pgs_driven_warm_start(world);\n        cairn_pgs_contacts_warm_start(world);\n    }\n"),
+        ("sim/pgs/pgs.c", "    cairn_pgs_impacts_solve(world);\n",
+         "    if (FAULT) {\n        cairn_pgs_joints_warm_start(world);\n        cairn_pgs_driven_warm_start(world);\n        cairn_pgs_contacts_warm_start(world);\n    }\n    cairn_pgs_impacts_solve(world);\n")]),
     "impact-mean-spin": ("an impact meets the mean spin of the substep", "physics.impact_energy", [
-        ("sim/soft_step/substeps.c", "    begin_gyroscopic(share, true);\n",
-         "    begin_gyroscopic(share, true);\n    if (FAULT) {\n        begin_gyroscopic(share, false);\n    }\n"),
-        ("sim/soft_step/substeps.c", "    begin_gyroscopic(share, false);\n    sweep",
-         "    if (!FAULT) {\n        begin_gyroscopic(share, false);\n    }\n    sweep")]),
+        ("sim/soft_step/substeps.c", "    if (impacts) {\n        solve_impacts(share);",
+         "    if (FAULT) {\n        begin_gyroscopic(share, false);\n    }\n    if (impacts) {\n        solve_impacts(share);"),
+        ("sim/soft_step/substeps.c", "    begin_gyroscopic(share, false);\n    if (substep == 1) {",
+         "    if (!FAULT) {\n        begin_gyroscopic(share, false);\n    }\n    if (substep == 1) {")]),
     "impact-mean-spin-pgs": ("the same in the PGS solver", "physics.impact_energy", [
         ("sim/pgs/pgs.c", "    cairn_pgs_impacts_solve(world);\n    begin_gyroscopic(world);",
          "    if (FAULT) {\n        begin_gyroscopic(world);\n    }\n    cairn_pgs_impacts_solve(world);\n    if (!FAULT) {\n        begin_gyroscopic(world);\n    }")]),
