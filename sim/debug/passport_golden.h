@@ -8,4 +8,4 @@
 static const cairn_hash128 cairn_passport_golden_trigonometry = {
     .lo = UINT64_C(0xadac0fa76d6dd904), .hi = UINT64_C(0xc70d98dbdf0fe20e)};
 static const cairn_hash128 cairn_passport_golden_scene = {
-    .lo = UINT64_C(0x6dad2f51f186567f), .hi = UINT64_C(0x820495cc6f0218b6)};
+    .lo = UINT64_C(0x92e2cf06743fe366), .hi = UINT64_C(0xf9bac6b1f43acbbd)};
