@@ -8,6 +8,7 @@ import pathlib
 import signal
 import subprocess
 import time
+from datetime import datetime
 
 import pytest
 
@@ -120,6 +121,10 @@ class Server:
             assert self.process.poll() is None and time.monotonic() < deadline, self.log.read_text()
             time.sleep(0.01)
         return found
+
+    @staticmethod
+    def when(event):
+        return datetime.strptime(event["time"], "%Y-%m-%dT%H:%M:%S.%fZ")
 
     def wait_until_listening(self):
         self.address = self.wait_for("listening")[0]["address"]

@@ -8,6 +8,7 @@ import subprocess
 import time
 import urllib.error
 import urllib.request
+from datetime import timedelta
 
 import pytest
 
@@ -64,15 +65,26 @@ def test_a_bot_that_changes_its_address_plays_on(kit, mode):
     assert answer["slot"] == 0 and answer["failure"] == ""
 
 
-def test_a_bot_that_was_killed_comes_back_at_once_with_a_newer_token(kit):
+def test_a_bot_that_was_killed_gets_its_slot_back_at_once_with_a_newer_token(kit):
+    """Slot 0 is free again when it comes back: it gets the one that it had, not the lowest."""
     server = kit.serve()
     again = ("--client-id", 7)
+    leaver = kit.start("cairn-bot", "--token", kit.token(server, "--client-id", 3, name="leaver"), "--seconds", 1)
+    server.wait_for("client_joined")
     first = kit.start("cairn-bot", "--token", kit.token(server, *again), "--mode", "lockstep", "--seconds", 20)
-    time.sleep(2)
+    server.wait_for("client_playing", 2)
+    assert leaver.wait(30) == 0
+    assert server.wait_for("client_left")[0]["client"] == "3"
+    time.sleep(1)  # a token is newer by whole seconds
     first.kill()
     first.wait()
     answer = kit.run("cairn-bot", "--token", kit.token(server, *again), "--mode", "lockstep", "--seconds", 2).json
-    assert answer["slot"] == 0 and answer["played"] is True
+    assert answer["slot"] == 1 and answer["played"] is True and answer["roots_differed"] == 0
+    joined = [event for event in server.wait_for("client_joined", 3) if event["client"] == "7"]
+    assert [event["value"] for event in joined] == [1, 1]
+    left = [event for event in server.events("client_left") if event["client"] == "7"][0]
+    assert left["detail"] == "connected again with a newer token"
+    assert timedelta(0) <= server.when(joined[1]) - server.when(left) < timedelta(seconds=0.5)
 
 
 def test_a_token_is_good_for_one_client(kit):
