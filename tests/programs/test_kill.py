@@ -54,18 +54,28 @@ def test_a_server_that_is_stopped_signs_its_recording(kit, serve):
     kit.run("cairn-replay", "verify", "world.cairn", "--key", "sign", code=4)
 
 
+def play(kit, server, name, *flags):
+    return kit.start("cairn-bot", "--token", kit.token(server, *flags, name=name), "--inputs", "random", "--seconds", 20)
+
+
 def test_every_setting_of_sync_survives_a_kill_at_a_random_instant(kit):
-    """CAIRN_KILLS=500 for a night."""
+    """CAIRN_KILLS=500 for a night. A player in each room; some kills come before they are there."""
     kit.signing_key()
     recorded = 0
+    playing = 0
     for number in range(int(os.environ.get("CAIRN_KILLS", 6))):
         name = f"random{number}.cairn"
         server = kit.serve("--tick-rate", 240, "--record", name, "--record-key", "sign", "--record-sync",
                            ("none", "chunk", "close")[number % 3], "--room", f"side=thousand,record=side-{name}", scene="stack10")
+        bots = [play(kit, server, "one", "--client-id", 1), play(kit, server, "two", "--client-id", 2, "--room", "side")]
         time.sleep(random.Random(number).uniform(0, 0.9))
         server.kill()
+        for bot in bots:
+            bot.kill()
+            bot.communicate()
+        playing += len(server.events("client_playing"))
         for path in kit.folder.glob(f"*{name}"):
             kit.run("cairn-replay", "verify", path.name)
             recorded += ticks(kit, path.name)
             path.unlink()
-    assert recorded > 0
+    assert recorded > 0 and playing > 0
