@@ -3,10 +3,13 @@
 
 #include "base/assert.h"
 #include "base/game_input.h"
+#include "net/packet.h"
 
 static const uint64_t ms_ns = 1000000;
 // The smallest MTU of IPv6 without the headers of IPv6 and UDP.
-static const uint32_t ipv6_payload_size_max = 1280 - 40 - 8;
+enum { IPV6_PAYLOAD_SIZE_MAX = 1280 - 40 - 8 };
+_Static_assert(CAIRN_PACKET_ENCRYPTED_SIZE_MAX <= IPV6_PAYLOAD_SIZE_MAX,
+    "the longest datagram passes every path that a storm draws");
 
 static void report_event(const cairn_storm *s, const char *what, uint32_t i) {
     if (s->config.on_event != NULL) {
@@ -70,7 +73,7 @@ static void draw_bottlenecks(cairn_storm *s, uint32_t i) {
             *cairn_virtual_bottleneck_at(network, *bottleneck) = drawn;
         }
         path->bottleneck = limited ? *bottleneck : 0;
-        path->size_max = limited && small ? ipv6_payload_size_max : 0;
+        path->size_max = limited && small ? IPV6_PAYLOAD_SIZE_MAX : 0;
     }
     s->report.bottlenecks += limited ? 1 : 0;
 }

@@ -15,9 +15,10 @@
 // server, the attacker's datagrams, and in two storms of five hostile clients with valid tokens
 // that lie about roots, ask for states, play with acknowledgements, windows and tokens, join in
 // loops and are late on purpose. All bounds below hold for the other clients meanwhile. Two storms
-// of five record, on a disk that fails single writes, is full for a while or hangs; with
-// memory_fails, the server's allocations fail for a while. (Descriptors that run out and a log that
-// nobody reads need a process: tests/programs/test_limits.py and tests/server/log_writer_test.c.)
+// of five record, on a disk that fails single writes, is full for a while or hangs, in a process
+// whose descriptors run out for a while; with memory_fails, the server's allocations fail for a
+// while. Nobody reads the server's log for some seconds now and then. (The same of whole processes:
+// tests/programs/test_limits.py and tests/server/log_writer_test.c.)
 // The last CAIRN_STORM_QUIESCENCE_S seconds are free of faults, and every client must catch up. The
 // same seed, config and build of the rules give the same storm on every machine, datagram by
 // datagram; repeat a finding by its seed.
@@ -193,7 +194,8 @@ typedef struct cairn_storm_config {
     uint32_t client_slots;      // 1 .. CAIRN_STORM_CLIENT_SLOTS_MAX; 0, the default: drawn
     uint32_t loss_permille_max; // of a bad path; default and at most CAIRN_STORM_LOSS_PERMILLE_MAX
     // Paths in a thousand that lead through bottlenecks, one each way: 60 to 500 kB/s, a queue of
-    // 50 to 200 ms, sometimes the MTU of IPv6. Default 250; rooms above 64 Hz have none.
+    // 50 to 200 ms, sometimes the smallest MTU of IPv6, which leaves 1232 bytes to a datagram: the
+    // longest of cairn, 1225, passes. Default 250; rooms above 64 Hz have none.
     uint32_t bottleneck_permille;
     // In so many of a thousand storms the first room sends each client a part of its snapshots: the
     // bodies within 4 to 19 m of the player, or 12 to 32 kB/s, or both. Default 150.
