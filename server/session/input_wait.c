@@ -62,9 +62,20 @@ static void stop_waiting_for(cairn_wait_budget *budget, uint32_t timely) {
     budget->timely_missing = timely;
 }
 
+// A second of inputs, four times as many as the time before.
+static uint32_t timely_required(const cairn_room *room, uint32_t times_given_up) {
+    CAIRN_ASSERT(times_given_up > 0 && times_given_up <= CAIRN_INPUT_WAIT_GIVEN_UP_MAX);
+    return room->settings.tick_rate_hz << 2 * (times_given_up - 1);
+}
+
 static void give_up_slot(const cairn_server_context *context, cairn_room *room) {
-    stop_waiting_for(
-        &room->input_wait->slots[room->input_wait->slot].budget, room->settings.tick_rate_hz);
+    cairn_wait_budget *budget = &room->input_wait->slots[room->input_wait->slot].budget;
+    if (context->now_ns - budget->given_up_ns >= CAIRN_INPUT_WAIT_GIVEN_UP_NS) {
+        budget->times_given_up = 0;
+    }
+    budget->times_given_up += budget->times_given_up < CAIRN_INPUT_WAIT_GIVEN_UP_MAX ? 1 : 0;
+    budget->given_up_ns = context->now_ns;
+    stop_waiting_for(budget, timely_required(room, budget->times_given_up));
     room->statistics.slots_given_up += 1;
     cairn_context_emit(context, room, CAIRN_LOG_WARN, "input_wait_given_up", 0,
         "the room no longer waits for a slot that delayed it repeatedly", room->input_wait->slot);
@@ -202,7 +213,7 @@ void cairn_input_wait_join(cairn_room *room, uint32_t slot, uint64_t client_id, 
     cairn_input_wait *wait = room->input_wait;
     CAIRN_ASSERT(!wait->waiting || wait->slot != slot);
     cairn_wait_budget given_up = {0};
-    stop_waiting_for(&given_up, room->settings.tick_rate_hz);
+    stop_waiting_for(&given_up, timely_required(room, 1));
     wait->slots[slot] = (cairn_input_wait_slot){
         .budget = cairn_wait_ledger_take(&wait->ledger, client_id, &given_up, now_ns)};
 }
@@ -215,6 +226,9 @@ static cairn_wait_budget recent(cairn_wait_budget budget, uint64_t now_ns) {
     }
     if (now_ns - budget.silent_from_ns >= CAIRN_INPUT_WAIT_SILENT_NS) {
         budget.silent_ns = 0;
+    }
+    if (now_ns - budget.given_up_ns >= CAIRN_INPUT_WAIT_GIVEN_UP_NS) {
+        budget.times_given_up = 0;
     }
     return budget;
 }

@@ -4,7 +4,8 @@
 #include "base/assert.h"
 
 static bool is_used(const cairn_wait_budget *budget) {
-    return budget->offences > 0 || budget->silent_ns > 0 || budget->timely_required > 0;
+    return budget->offences > 0 || budget->silent_ns > 0 || budget->times_given_up > 0 ||
+           budget->timely_required > 0;
 }
 
 // The client's record; NULL: it has none. A free one is in *free, if there is one.

@@ -21,6 +21,8 @@ typedef struct cairn_wait_budget {
     uint64_t offence_ns; // time of the last
     uint64_t silent_ns;  // of waits that were not announced, since silent_from_ns
     uint64_t silent_from_ns;
+    uint32_t times_given_up;
+    uint64_t given_up_ns;     // when it was the last time
     uint32_t timely_required; // inputs on time, in a row, until the room waits again; 0: it waits
     uint32_t timely_missing;  // of these
 } cairn_wait_budget;

@@ -110,6 +110,9 @@ FAULTS = {
          "if (!FAULT && budget->silent_ns > CAIRN_INPUT_WAIT_SILENT_NS_MAX) {")]),
     "waits-renewed": ("who leaves and joins again gets new waits", "server.input_wait", [
         ("server/session/wait_ledger.c", "    return record->budget;", "    return FAULT ? (cairn_wait_budget){0} : record->budget;")]),
+    "waits-for-a-second": ("a second on time gives new waits each time", "server.input_wait", [
+        ("server/session/input_wait.c", "    return room->settings.tick_rate_hz << 2 * (times_given_up - 1);",
+         "    return room->settings.tick_rate_hz << (FAULT ? 0 : 2 * (times_given_up - 1));")]),
     "waits-renewed-full": ("a full ledger gives new waits to those whose record was lost", "server.wait_ledger", [
         ("server/session/wait_ledger.c", "return now_ns < ledger->lost_until_ns ?", "return !FAULT && now_ns < ledger->lost_until_ns ?")]),
     "states-for-nothing": ("states may be asked for without end", "server.byte_budget", [

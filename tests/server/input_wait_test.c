@@ -79,8 +79,8 @@ static void run_late(late_player *p) {
     }
 }
 
-// Returns how many ticks the room stepped beside a player that is on time.
-static uint64_t ticks_with_late_player(uint32_t late_ms, uint32_t inputs_stay) {
+// A room with a player that is on time and with this one.
+static late_player start_late(uint32_t late_ms, uint32_t inputs_stay) {
     cairn_server_config config = story_config();
     config.first_room.wait_ms = 500;
     config.first_room.tick_rate_hz = RATE_HZ;
@@ -93,6 +93,12 @@ static uint64_t ticks_with_late_player(uint32_t late_ms, uint32_t inputs_stay) {
         .inputs_stay = inputs_stay};
     story_run_ms(&s, 1000);
     begin_late(&late);
+    return late;
+}
+
+// Returns how many ticks the room stepped.
+static uint64_t ticks_with_late_player(uint32_t late_ms, uint32_t inputs_stay) {
+    late_player late = start_late(late_ms, inputs_stay);
     const uint64_t from = story_tick(&s);
     for (const uint64_t end_ns = s.now_ns + SECONDS * CAIRN_NS_PER_S; s.now_ns < end_ns;) {
         run_late(&late);
@@ -145,6 +151,34 @@ TEST("a player that leaves and joins again gets no new waits") {
         assert_int_equal(s.client_count, STORY_CLIENTS_MAX);
         assert_in_range(ticks, RATE_HZ * SECONDS * rows[i].percent / 100, RATE_HZ * SECONDS + 1);
         assert_true(story_statistics(&s).total.slots_given_up > 0);
+    }
+}
+
+// A player that is on time for a second when it was given up, `factor` times longer each time, and
+// delays the room again. Returns how many ticks the room stepped in a minute.
+static uint64_t ticks_with_fickle_player(uint32_t factor) {
+    late_player late = start_late(450, 0);
+    const uint64_t from = story_tick(&s);
+    uint64_t given_up = story_statistics(&s).total.slots_given_up;
+    uint32_t timely_ms = 1100;
+    for (const uint64_t end_ns = s.now_ns + 60 * CAIRN_NS_PER_S; s.now_ns < end_ns;) {
+        run_late(&late);
+        if (story_statistics(&s).total.slots_given_up > given_up) {
+            given_up = story_statistics(&s).total.slots_given_up;
+            s.clients[late.client].mute_inputs = false;
+            const uint64_t left_ms = (end_ns - s.now_ns) / UINT64_C(1000000);
+            story_run_ms(&s, timely_ms < left_ms ? timely_ms : (uint32_t)left_ms);
+            timely_ms *= factor;
+            begin_late(&late);
+        }
+    }
+    return story_tick(&s) - from;
+}
+
+TEST("being on time for a second does not give new waits again and again") {
+    for (uint32_t factor = 1; factor <= 4; factor *= 2) {
+        const uint64_t ticks = ticks_with_fickle_player(factor);
+        assert_in_range(ticks, 60 * RATE_HZ * 90 / 100, 60 * RATE_HZ + 1);
     }
 }
 
@@ -442,5 +476,35 @@ TEST("only time gives a player that left new waits") {
     leave(&b, 77);
     join(&b, 77);
     assert_int_equal(budget_of(&b)->silent_ns, 0);
+    end_bench(&b);
+}
+
+TEST("a player that is given up again has to be on time for longer, for five minutes") {
+    static const uint32_t timely[] = {50, 200, 800, 3200, 3200};
+    bench b;
+    begin_delayed(&b, 0);
+    for (uint32_t i = 0; i < 6; ++i) {
+        for (uint32_t k = 0; k < CAIRN_INPUT_WAIT_OFFENCES_MAX; ++k) {
+            step_late(&b, 3 * STEP_NS);
+        }
+        assert_int_equal(b.room.statistics.slots_given_up, i + 1);
+        assert_int_equal(budget_of(&b)->timely_required, i < 5 ? timely[i] : 50);
+        b.wait.slots[0].budget.timely_required = 0; // it was on time
+        leave(&b, 77);
+        join(&b, 77);
+        assert_int_equal(budget_of(&b)->times_given_up, i < 3 ? i + 1 : i < 5 ? 4 : 1);
+        if (i == 4) {
+            cairn_tick_scheduler_restart(
+                &b.room.scheduler, budget_of(&b)->given_up_ns + CAIRN_INPUT_WAIT_GIVEN_UP_NS, 1000);
+        }
+    }
+    b.context.now_ns = budget_of(&b)->given_up_ns + CAIRN_INPUT_WAIT_GIVEN_UP_NS - 1;
+    leave(&b, 77);
+    join(&b, 77);
+    assert_int_equal(budget_of(&b)->times_given_up, 1);
+    b.context.now_ns += 1;
+    leave(&b, 77);
+    join(&b, 77);
+    assert_int_equal(budget_of(&b)->times_given_up, 0);
     end_bench(&b);
 }

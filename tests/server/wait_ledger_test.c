@@ -42,12 +42,13 @@ TEST("a client has one record, the last that says anything") {
 
 TEST("each part of a budget is worth a record, and nothing used is not") {
     static const cairn_wait_budget rows[] = {{.offences = 1}, {.silent_ns = 1},
-        {.timely_required = 1, .timely_missing = 1}, {.offence_ns = 1, .silent_from_ns = 1}};
+        {.times_given_up = 1}, {.timely_required = 1, .timely_missing = 1},
+        {.offence_ns = 1, .silent_from_ns = 1, .given_up_ns = 1}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; ++i) {
         ledger = (cairn_wait_ledger){0};
         cairn_wait_ledger_put(&ledger, 7, &rows[i], NOW_NS);
         const cairn_wait_budget got = take(7, NOW_NS);
-        const cairn_wait_budget wanted = i < 3 ? rows[i] : (cairn_wait_budget){0};
+        const cairn_wait_budget wanted = i < 4 ? rows[i] : (cairn_wait_budget){0};
         assert_memory_equal(&got, &wanted, sizeof got);
     }
 }
