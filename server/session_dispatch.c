@@ -172,14 +172,18 @@ static void leave_room(const dispatch *d) {
     if (room == NULL) {
         return;
     }
-    if (session->slot != CAIRN_SLOT_NONE) {
-        cairn_inbox_leave(room->inbox, session->slot);
-        room->left_clients[session->slot] = session->client_id;
-        cairn_slot_set_put(&room->left_slots, session->slot, true);
+    const uint32_t slot = session->slot;
+    if (slot != CAIRN_SLOT_NONE) {
+        cairn_inbox_leave(room->inbox, slot);
+        room->left_clients[slot] = session->client_id;
+        cairn_slot_set_put(&room->left_slots, slot, true);
         room->statistics.leaves += 1;
         session->slot = CAIRN_SLOT_NONE;
     }
     cairn_hosted_room_leave(session);
+    if (slot != CAIRN_SLOT_NONE) {
+        cairn_input_wait_leave(&d->server->context, room, slot, session->client_id);
+    }
     CAIRN_ASSERT(session->room == NULL);
 }
 
@@ -276,7 +280,7 @@ static cairn_session_state on_hello(const dispatch *d) {
         }
         cairn_slot_set_put(&room->left_slots, slot, false);
         session->slot = slot;
-        cairn_input_wait_reset_slot(room, slot);
+        cairn_input_wait_join(room, slot, session->client_id, d->server->context.now_ns);
         room->statistics.joins += 1;
     }
     session->mode = mode;

@@ -48,7 +48,7 @@ static void swap_prepared(cairn_control_context *c, cairn_slot_set joined) {
     room->time_control.serve_ns = context->now_ns + 1; // in a later turn
     cairn_tick_scheduler_restart(&room->scheduler, context->now_ns,
         speed == CAIRN_TIME_SPEED_UNLIMITED ? CAIRN_TIME_SPEED_REAL : speed);
-    cairn_input_wait_reset(room);
+    cairn_input_wait_restart(room);
     cairn_lag_replace(room);
     if (room->recording != NULL) {
         cairn_room_recording_replace(room->recording, world, &c->prepared->saved);

@@ -19,7 +19,7 @@ static uint32_t find_missing_slot(const cairn_room *room, uint64_t tick, uint64_
     for (const cairn_session *at = room->members; at != NULL; at = at->member_next) {
         if (at->slot == CAIRN_SLOT_NONE || at->state != CAIRN_SESSION_PLAYING ||
             !cairn_mode_simulates(at->mode) ||
-            room->input_wait->slots[at->slot].timely_required > 0 ||
+            room->input_wait->slots[at->slot].budget.timely_required > 0 ||
             at->received_ns + CAIRN_INPUT_WAIT_SILENCE_NS <= now_ns) {
             continue;
         }
@@ -56,27 +56,39 @@ static void announce_wait(const cairn_server_context *context, cairn_room *room)
 }
 
 // The slot is not waited for until this many of its inputs, in a row, arrived on time.
-static void stop_waiting_for(cairn_input_wait_slot *slot, uint32_t timely) {
+static void stop_waiting_for(cairn_wait_budget *budget, uint32_t timely) {
     CAIRN_ASSERT(timely > 0);
-    slot->timely_required = timely;
-    slot->timely_missing = timely;
+    budget->timely_required = timely;
+    budget->timely_missing = timely;
+}
+
+// A second of inputs, four times as many as the time before.
+static uint32_t timely_required(const cairn_room *room, uint32_t times_given_up) {
+    CAIRN_ASSERT(times_given_up > 0 && times_given_up <= CAIRN_INPUT_WAIT_GIVEN_UP_MAX);
+    return room->settings.tick_rate_hz << 2 * (times_given_up - 1);
 }
 
 static void give_up_slot(const cairn_server_context *context, cairn_room *room) {
-    stop_waiting_for(&room->input_wait->slots[room->input_wait->slot], room->settings.tick_rate_hz);
+    cairn_wait_budget *budget = &room->input_wait->slots[room->input_wait->slot].budget;
+    if (context->now_ns - budget->given_up_ns >= CAIRN_INPUT_WAIT_GIVEN_UP_NS) {
+        budget->times_given_up = 0;
+    }
+    budget->times_given_up += budget->times_given_up < CAIRN_INPUT_WAIT_GIVEN_UP_MAX ? 1 : 0;
+    budget->given_up_ns = context->now_ns;
+    stop_waiting_for(budget, timely_required(room, budget->times_given_up));
     room->statistics.slots_given_up += 1;
     cairn_context_emit(context, room, CAIRN_LOG_WARN, "input_wait_given_up", 0,
         "the room no longer waits for a slot that delayed it repeatedly", room->input_wait->slot);
 }
 
 static void count_offence(const cairn_server_context *context, cairn_room *room) {
-    cairn_input_wait_slot *slot = &room->input_wait->slots[room->input_wait->slot];
+    cairn_wait_budget *budget = &room->input_wait->slots[room->input_wait->slot].budget;
     const bool in_row =
-        slot->offences > 0 && context->now_ns - slot->offence_ns < CAIRN_INPUT_WAIT_OFFENCES_NS;
-    slot->offences = in_row ? slot->offences + 1 : 1;
-    slot->offence_ns = context->now_ns;
-    if (slot->offences == CAIRN_INPUT_WAIT_OFFENCES_MAX) {
-        slot->offences = 0;
+        budget->offences > 0 && context->now_ns - budget->offence_ns < CAIRN_INPUT_WAIT_OFFENCES_NS;
+    budget->offences = in_row ? budget->offences + 1 : 1;
+    budget->offence_ns = context->now_ns;
+    if (budget->offences == CAIRN_INPUT_WAIT_OFFENCES_MAX) {
+        budget->offences = 0;
         give_up_slot(context, room);
     }
 }
@@ -85,14 +97,14 @@ static void count_offence(const cairn_server_context *context, cairn_room *room)
 // allowance before.
 static void count_silent_wait(
     const cairn_server_context *context, cairn_room *room, uint64_t waited_ns) {
-    cairn_input_wait_slot *slot = &room->input_wait->slots[room->input_wait->slot];
-    if (slot->silent_ns == 0 ||
-        context->now_ns - slot->silent_from_ns >= CAIRN_INPUT_WAIT_SILENT_NS) {
-        slot->silent_from_ns = context->now_ns;
-        slot->silent_ns = 0;
+    cairn_wait_budget *budget = &room->input_wait->slots[room->input_wait->slot].budget;
+    if (budget->silent_ns == 0 ||
+        context->now_ns - budget->silent_from_ns >= CAIRN_INPUT_WAIT_SILENT_NS) {
+        budget->silent_from_ns = context->now_ns;
+        budget->silent_ns = 0;
     }
-    slot->silent_ns += waited_ns;
-    if (slot->silent_ns > CAIRN_INPUT_WAIT_SILENT_NS_MAX) {
+    budget->silent_ns += waited_ns;
+    if (budget->silent_ns > CAIRN_INPUT_WAIT_SILENT_NS_MAX) {
         give_up_slot(context, room);
     }
 }
@@ -100,6 +112,9 @@ static void count_silent_wait(
 // The room no longer waits for this slot; it may wait for another one.
 static void end_slot_wait(const cairn_server_context *context, cairn_room *room) {
     cairn_input_wait *wait = room->input_wait;
+    if (wait->slot == CAIRN_SLOT_NONE) {
+        return; // counted when its player left
+    }
     CAIRN_ASSERT(context->now_ns >= wait->slot_since_ns);
     const uint64_t waited_ns = context->now_ns - wait->slot_since_ns;
     wait->slots[wait->slot].waited_ns += waited_ns;
@@ -138,7 +153,7 @@ static uint32_t slot_to_wait_for(cairn_room *room, uint64_t now_ns) {
     uint32_t slot;
     while ((slot = find_missing_slot(room, tick, now_ns)) != CAIRN_SLOT_NONE &&
            now_ns >= due_ns + room->settings.wait_ms * NS_PER_MS) {
-        stop_waiting_for(&room->input_wait->slots[slot], 1);
+        stop_waiting_for(&room->input_wait->slots[slot].budget, 1);
     }
     return slot;
 }
@@ -182,22 +197,56 @@ uint64_t cairn_input_wait_due_ns(const cairn_room *room) {
 
 void cairn_input_wait_observe_tick(cairn_room *room, uint64_t tick) {
     for (uint32_t i = 0; room->settings.wait_ms > 0 && i < room->settings.players_max; ++i) {
-        cairn_input_wait_slot *slot = &room->input_wait->slots[i];
-        if (slot->timely_required == 0) {
+        cairn_wait_budget *budget = &room->input_wait->slots[i].budget;
+        if (budget->timely_required == 0) {
             continue;
         }
-        CAIRN_ASSERT(slot->timely_missing > 0);
+        CAIRN_ASSERT(budget->timely_missing > 0);
         const bool timely = cairn_inbox_newest(room->inbox, i) >= tick;
-        slot->timely_missing = timely ? slot->timely_missing - 1 : slot->timely_required;
-        slot->timely_required = slot->timely_missing == 0 ? 0 : slot->timely_required;
+        budget->timely_missing = timely ? budget->timely_missing - 1 : budget->timely_required;
+        budget->timely_required = budget->timely_missing == 0 ? 0 : budget->timely_required;
     }
 }
 
-void cairn_input_wait_reset_slot(cairn_room *room, uint32_t slot) {
+void cairn_input_wait_join(cairn_room *room, uint32_t slot, uint64_t client_id, uint64_t now_ns) {
     CAIRN_ASSERT(slot < CAIRN_SLOTS_MAX);
-    room->input_wait->slots[slot] = (cairn_input_wait_slot){0};
+    cairn_input_wait *wait = room->input_wait;
+    CAIRN_ASSERT(!wait->waiting || wait->slot != slot);
+    cairn_wait_budget given_up = {0};
+    stop_waiting_for(&given_up, timely_required(room, 1));
+    wait->slots[slot] = (cairn_input_wait_slot){
+        .budget = cairn_wait_ledger_take(&wait->ledger, client_id, &given_up, now_ns)};
 }
 
-void cairn_input_wait_reset(cairn_room *room) {
-    *room->input_wait = (cairn_input_wait){0};
+// Without what counts no longer, so that the ledger has records only of who delayed the room of
+// late.
+static cairn_wait_budget recent(cairn_wait_budget budget, uint64_t now_ns) {
+    if (now_ns - budget.offence_ns >= CAIRN_INPUT_WAIT_OFFENCES_NS) {
+        budget.offences = 0;
+    }
+    if (now_ns - budget.silent_from_ns >= CAIRN_INPUT_WAIT_SILENT_NS) {
+        budget.silent_ns = 0;
+    }
+    if (now_ns - budget.given_up_ns >= CAIRN_INPUT_WAIT_GIVEN_UP_NS) {
+        budget.times_given_up = 0;
+    }
+    return budget;
+}
+
+void cairn_input_wait_leave(
+    const cairn_server_context *context, cairn_room *room, uint32_t slot, uint64_t client_id) {
+    CAIRN_ASSERT(slot < CAIRN_SLOTS_MAX);
+    cairn_input_wait *wait = room->input_wait;
+    if (wait->waiting && wait->slot == slot) {
+        end_slot_wait(context, room);
+        wait->slot = CAIRN_SLOT_NONE;
+    }
+    const cairn_wait_budget used = recent(wait->slots[slot].budget, context->now_ns);
+    cairn_wait_ledger_put(&wait->ledger, client_id, &used, context->now_ns);
+    wait->slots[slot] = (cairn_input_wait_slot){0};
+}
+
+void cairn_input_wait_restart(cairn_room *room) {
+    room->input_wait->waiting = false;
+    room->input_wait->announced = false;
 }

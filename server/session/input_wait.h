@@ -7,12 +7,16 @@
 // by a constant time. When a wait runs out, the slot is no longer waited for until one of its
 // inputs arrives on time. After three announced waits in 10 s, a slot is no longer waited for until
 // it has sent one second of inputs on time. The same holds after waits that were too short to be
-// announced, if they add up to 500 ms in 10 s: a slot slows the room by a twentieth at most.
+// announced, if they add up to 500 ms in 10 s: a slot slows the room by a twentieth at most. The
+// next time within five minutes it takes four seconds, then 16, then 64: or a player would be on
+// time for a second, delay the room thrice, and so on for ever. Who leaves and joins again within a
+// minute goes on with what it has used.
 
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "server/session/context.h"
+#include "server/session/wait_ledger.h"
 
 // The room does not wait for a player that sent nothing for this long.
 #define CAIRN_INPUT_WAIT_SILENCE_NS CAIRN_NS_PER_S
@@ -22,24 +26,23 @@
 // Time that waits which were not announced may take in all, within a time from the first one.
 #define CAIRN_INPUT_WAIT_SILENT_NS_MAX UINT64_C(500000000)
 #define CAIRN_INPUT_WAIT_SILENT_NS UINT64_C(10000000000)
+// Slots that are given up again within this time count as given up so many times, at most.
+#define CAIRN_INPUT_WAIT_GIVEN_UP_NS UINT64_C(300000000000)
+#define CAIRN_INPUT_WAIT_GIVEN_UP_MAX 4
 
 typedef struct cairn_input_wait_slot {
     uint64_t waits; // announced
     uint64_t waited_ns;
-    uint32_t offences;
-    uint64_t offence_ns; // time of the last
-    uint64_t silent_ns;  // of waits that were not announced, since silent_from_ns
-    uint64_t silent_from_ns;
-    uint32_t timely_required; // inputs on time, in a row, until the room waits again; 0: it waits
-    uint32_t timely_missing;  // of these
+    cairn_wait_budget budget;
 } cairn_input_wait_slot;
 
 typedef struct cairn_input_wait {
     bool waiting;
     bool announced;
-    uint32_t slot; // the one that is waited for
+    uint32_t slot; // the one that is waited for; CAIRN_SLOT_NONE: its player left
     uint64_t slot_since_ns;
     cairn_input_wait_slot slots[CAIRN_SLOTS_MAX];
+    cairn_wait_ledger ledger;
 } cairn_input_wait;
 
 // How many of the next `ticks` ticks, all of them due, may be stepped now. Begins, announces and
@@ -50,6 +53,10 @@ uint32_t cairn_input_wait_ready_count(
 uint64_t cairn_input_wait_due_ns(const cairn_room *room);
 // Before `tick` is taken out of the inbox: notes which slots' inputs are on time.
 void cairn_input_wait_observe_tick(cairn_room *room, uint64_t tick);
-// A new player has this slot.
-void cairn_input_wait_reset_slot(cairn_room *room, uint32_t slot);
-void cairn_input_wait_reset(cairn_room *room);
+// The client has this slot from now on.
+void cairn_input_wait_join(cairn_room *room, uint32_t slot, uint64_t client_id, uint64_t now_ns);
+// The client, which is no member any more, had this slot. A wait for it counts.
+void cairn_input_wait_leave(
+    const cairn_server_context *context, cairn_room *room, uint32_t slot, uint64_t client_id);
+// The room has another world, and waits for nobody. What its players have used stays used.
+void cairn_input_wait_restart(cairn_room *room);

@@ -106,8 +106,15 @@ FAULTS = {
         ("server/resync/inquiry.c", "           inquiry->paid_until_ns < now_ns + CAIRN_INQUIRY_BURST_NS;",
          "           (FAULT || inquiry->paid_until_ns < now_ns + CAIRN_INQUIRY_BURST_NS);")]),
     "silent-waits": ("waits that are not announced cost nothing", "server.input_wait", [
-        ("server/session/input_wait.c", "if (slot->silent_ns > CAIRN_INPUT_WAIT_SILENT_NS_MAX) {",
-         "if (!FAULT && slot->silent_ns > CAIRN_INPUT_WAIT_SILENT_NS_MAX) {")]),
+        ("server/session/input_wait.c", "if (budget->silent_ns > CAIRN_INPUT_WAIT_SILENT_NS_MAX) {",
+         "if (!FAULT && budget->silent_ns > CAIRN_INPUT_WAIT_SILENT_NS_MAX) {")]),
+    "waits-renewed": ("who leaves and joins again gets new waits", "server.input_wait", [
+        ("server/session/wait_ledger.c", "    return record->budget;", "    return FAULT ? (cairn_wait_budget){0} : record->budget;")]),
+    "waits-for-a-second": ("a second on time gives new waits each time", "server.input_wait", [
+        ("server/session/input_wait.c", "    return room->settings.tick_rate_hz << 2 * (times_given_up - 1);",
+         "    return room->settings.tick_rate_hz << (FAULT ? 0 : 2 * (times_given_up - 1));")]),
+    "waits-renewed-full": ("a full ledger gives new waits to those whose record was lost", "server.wait_ledger", [
+        ("server/session/wait_ledger.c", "return now_ns < ledger->lost_until_ns ?", "return !FAULT && now_ns < ledger->lost_until_ns ?")]),
     "states-for-nothing": ("states may be asked for without end", "server.byte_budget", [
         ("server/session/byte_budget.c", "bool cairn_byte_budget_spend_state(cairn_byte_budget *budget, uint64_t now_ns, uint64_t size) {\n",
          "bool cairn_byte_budget_spend_state(cairn_byte_budget *budget, uint64_t now_ns, uint64_t size) {\n    if (FAULT) {\n        return true;\n    }\n")]),

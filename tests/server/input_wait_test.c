@@ -32,31 +32,76 @@ static void send_input_for(uint32_t client, uint64_t tick) {
 }
 
 // A player that sends the input of each tick `late_ms` after the tick before it was stepped.
-// Returns how many ticks the room stepped.
-static uint64_t ticks_with_late_player(uint32_t late_ms) {
+typedef struct late_player {
+    uint32_t client, late_ms;
+    uint32_t inputs;      // of this session
+    uint32_t inputs_stay; // after so many, or 2 s, it leaves and joins again; 0: it stays
+    uint64_t sent, seen, seen_ns, since_ns;
+} late_player;
+
+static void begin_late(late_player *p) {
+    s.clients[p->client].mute_inputs = true;
+    p->inputs = 0;
+    p->sent = p->seen = story_tick(&s);
+    p->seen_ns = p->since_ns = s.now_ns;
+}
+
+static bool wants_to_leave(const late_player *p) {
+    const bool done = p->inputs >= p->inputs_stay || s.now_ns - p->since_ns >= 2 * CAIRN_NS_PER_S;
+    return p->inputs_stay > 0 && done && s.client_count < STORY_CLIENTS_MAX;
+}
+
+// With a new token, and the first inputs on time, so that the room waits for what comes then.
+static void join_again(late_player *p) {
+    story_leave(&s, p->client);
+    story_run_ms(&s, 20);
+    p->client = story_join(&s, CAIRN_MODE_LOCKSTEP, false);
+    for (uint32_t i = 0; i < 500 && s.clients[p->client].ticks_stepped <= 2; ++i) {
+        story_run_ms(&s, 4);
+    }
+    story_run_ms(&s, 40);
+    begin_late(p);
+}
+
+static void run_late(late_player *p) {
+    story_run_ms(&s, 4);
+    if (story_tick(&s) != p->seen) {
+        p->seen = story_tick(&s);
+        p->seen_ns = s.now_ns;
+    }
+    if (p->seen >= p->sent && s.now_ns - p->seen_ns >= p->late_ms * UINT64_C(1000000)) {
+        p->sent = p->seen + 1;
+        p->inputs += 1;
+        send_input_for(p->client, p->seen);
+    }
+    if (wants_to_leave(p)) {
+        join_again(p);
+    }
+}
+
+// A room with a player that is on time and with this one.
+static late_player start_late(uint32_t late_ms, uint32_t inputs_stay) {
     cairn_server_config config = story_config();
     config.first_room.wait_ms = 500;
     config.first_room.tick_rate_hz = RATE_HZ;
     story_start(&s, &config);
     has_story = true;
     story_join(&s, CAIRN_MODE_LOCKSTEP, false);
-    const uint32_t late = story_join(&s, CAIRN_MODE_LOCKSTEP, false);
+    s.next_client_id = 77;
+    late_player late = {.client = story_join(&s, CAIRN_MODE_LOCKSTEP, false),
+        .late_ms = late_ms,
+        .inputs_stay = inputs_stay};
     story_run_ms(&s, 1000);
-    s.clients[late].mute_inputs = true;
+    begin_late(&late);
+    return late;
+}
+
+// Returns how many ticks the room stepped.
+static uint64_t ticks_with_late_player(uint32_t late_ms, uint32_t inputs_stay) {
+    late_player late = start_late(late_ms, inputs_stay);
     const uint64_t from = story_tick(&s);
-    uint64_t sent = from;
-    uint64_t seen = from;
-    uint64_t seen_ns = s.now_ns;
     for (const uint64_t end_ns = s.now_ns + SECONDS * CAIRN_NS_PER_S; s.now_ns < end_ns;) {
-        story_run_ms(&s, 4);
-        if (story_tick(&s) != seen) {
-            seen = story_tick(&s);
-            seen_ns = s.now_ns;
-        }
-        if (seen >= sent && s.now_ns - seen_ns >= late_ms * UINT64_C(1000000)) {
-            sent = seen + 1;
-            send_input_for(late, seen);
-        }
+        run_late(&late);
     }
     return story_tick(&s) - from;
 }
@@ -88,12 +133,52 @@ TEST("after a stall the room steps those ticks at once for which it has all inpu
 
 TEST("inputs that are always a little late do not slow the room down") {
     for (uint32_t late_ms = 16; late_ms <= 40; late_ms += 4) {
-        const uint64_t ticks = ticks_with_late_player(late_ms);
+        const uint64_t ticks = ticks_with_late_player(late_ms, 0);
         assert_in_range(ticks, RATE_HZ * SECONDS * 95 / 100, RATE_HZ * SECONDS + 1);
         if (late_ms >= 24) {
             assert_true(story_statistics(&s).total.slots_given_up > 0);
         }
         assert_true(story_statistics(&s).total.input_wait_ns > 0);
+    }
+}
+
+TEST("a player that leaves and joins again gets no new waits") {
+    static const struct {
+        uint32_t late_ms, inputs_stay, percent;
+    } rows[] = {{450, 2, 92}, {450, 3, 92}, {24, 15, 97}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; ++i) {
+        const uint64_t ticks = ticks_with_late_player(rows[i].late_ms, rows[i].inputs_stay);
+        assert_int_equal(s.client_count, STORY_CLIENTS_MAX);
+        assert_in_range(ticks, RATE_HZ * SECONDS * rows[i].percent / 100, RATE_HZ * SECONDS + 1);
+        assert_true(story_statistics(&s).total.slots_given_up > 0);
+    }
+}
+
+// A player that is on time for a second when it was given up, `factor` times longer each time, and
+// delays the room again. Returns how many ticks the room stepped in a minute.
+static uint64_t ticks_with_fickle_player(uint32_t factor) {
+    late_player late = start_late(450, 0);
+    const uint64_t from = story_tick(&s);
+    uint64_t given_up = story_statistics(&s).total.slots_given_up;
+    uint32_t timely_ms = 1100;
+    for (const uint64_t end_ns = s.now_ns + 60 * CAIRN_NS_PER_S; s.now_ns < end_ns;) {
+        run_late(&late);
+        if (story_statistics(&s).total.slots_given_up > given_up) {
+            given_up = story_statistics(&s).total.slots_given_up;
+            s.clients[late.client].mute_inputs = false;
+            const uint64_t left_ms = (end_ns - s.now_ns) / UINT64_C(1000000);
+            story_run_ms(&s, timely_ms < left_ms ? timely_ms : (uint32_t)left_ms);
+            timely_ms *= factor;
+            begin_late(&late);
+        }
+    }
+    return story_tick(&s) - from;
+}
+
+TEST("being on time for a second does not give new waits again and again") {
+    for (uint32_t factor = 1; factor <= 4; factor *= 2) {
+        const uint64_t ticks = ticks_with_fickle_player(factor);
+        assert_in_range(ticks, 60 * RATE_HZ * 90 / 100, 60 * RATE_HZ + 1);
     }
 }
 
@@ -188,13 +273,13 @@ TEST("a wait is announced after two ticks, and ends with the input or with the t
     assert_int_equal(b.room.statistics.input_wait_ns, 3 * STEP_NS);
     assert_int_equal(b.wait.slots[0].waits, 1);
     assert_int_equal(b.wait.slots[0].waited_ns, 3 * STEP_NS);
-    assert_int_equal(b.wait.slots[0].offences, 1);
+    assert_int_equal(b.wait.slots[0].budget.offences, 1);
     assert_false(b.wait.waiting);
     cairn_tick_scheduler_step(&b.room.scheduler);
     assert_int_equal(ready_after(&b, 0, 4), 0);
     assert_int_equal(ready_after(&b, WAIT_MS * (int64_t)MS_NS - 1, 4), 0);
     assert_int_equal(ready_after(&b, WAIT_MS * (int64_t)MS_NS, 4), 1); // without it
-    assert_int_equal(b.wait.slots[0].timely_required, 1);
+    assert_int_equal(b.wait.slots[0].budget.timely_required, 1);
     // Not waited for until an input is on time.
     const uint64_t tick = b.room.scheduler.tick;
     cairn_input_wait_observe_tick(&b.room, tick);
@@ -202,7 +287,7 @@ TEST("a wait is announced after two ticks, and ends with the input or with the t
     assert_int_equal(ready_after(&b, 0, 4), 4);
     send_tick(&b, tick + 1);
     cairn_input_wait_observe_tick(&b.room, tick + 1);
-    assert_int_equal(b.wait.slots[0].timely_required, 0);
+    assert_int_equal(b.wait.slots[0].budget.timely_required, 0);
     cairn_tick_scheduler_step(&b.room.scheduler);
     assert_int_equal(ready_after(&b, 0, 4), 0);
     send_tick(&b, tick + 4);
@@ -210,7 +295,7 @@ TEST("a wait is announced after two ticks, and ends with the input or with the t
     cairn_tick_scheduler_step(&b.room.scheduler);
     assert_int_equal(ready_after(&b, 0, 4), 2); // as far as inputs are there
     assert_int_equal(ready_after(&b, 0, 2), 2);
-    cairn_input_wait_reset_slot(&b.room, 0);
+    cairn_input_wait_join(&b.room, 0, 77, b.context.now_ns);
     assert_int_equal(b.wait.slots[0].waits, 0);
     end_bench(&b);
 }
@@ -267,9 +352,9 @@ TEST(
         }
         assert_int_equal(b.room.statistics.slots_given_up, rows[i].given_up_at > 0);
         if (rows[i].given_up_at > 0) {
-            assert_int_equal(b.wait.slots[0].timely_required, 50);
+            assert_int_equal(b.wait.slots[0].budget.timely_required, 50);
             for (uint32_t k = 0; k < 50; ++k) {
-                assert_int_equal(b.wait.slots[0].timely_missing, 50 - k);
+                assert_int_equal(b.wait.slots[0].budget.timely_missing, 50 - k);
                 assert_int_equal(ready_after(&b, 0, 1), 1);
                 send_tick(&b, b.room.scheduler.tick);
                 cairn_input_wait_observe_tick(&b.room, b.room.scheduler.tick);
@@ -279,4 +364,147 @@ TEST(
         }
         end_bench(&b);
     }
+}
+
+// How much of the room's waits for slot 0 was used.
+static const cairn_wait_budget *budget_of(const bench *b) {
+    return &b->wait.slots[0].budget;
+}
+
+static void leave(bench *b, uint64_t client_id) {
+    cairn_input_wait_leave(&b->context, &b->room, 0, client_id);
+}
+
+static void join(bench *b, uint64_t client_id) {
+    cairn_input_wait_join(&b->room, 0, client_id, b->context.now_ns);
+}
+
+static void begin_delayed(bench *b, uint32_t waits) {
+    begin_bench(b);
+    send_tick(b, FIRST_TICK);
+    cairn_tick_scheduler_step(&b->room.scheduler);
+    for (uint32_t i = 0; i < waits; ++i) {
+        step_late(b, 3 * STEP_NS);
+    }
+}
+
+TEST("what a player has used of the waits is its own, whoever has its slot meanwhile") {
+    bench b;
+    begin_delayed(&b, 2);
+    leave(&b, 77);
+    join(&b, 78);
+    assert_int_equal(budget_of(&b)->offences, 0);
+    step_late(&b, STEP_NS);
+    leave(&b, 78);
+    join(&b, 77);
+    assert_int_equal(budget_of(&b)->offences, 2);
+    assert_int_equal(budget_of(&b)->silent_ns, 0);
+    assert_int_equal(b.wait.slots[0].waits, 0); // a count of the session
+    step_late(&b, 3 * STEP_NS);
+    assert_int_equal(b.room.statistics.slots_given_up, 1);
+    leave(&b, 77);
+    join(&b, 78);
+    assert_int_equal(budget_of(&b)->silent_ns, STEP_NS);
+    leave(&b, 78);
+    join(&b, 77);
+    assert_int_equal(budget_of(&b)->timely_required, 50);
+    end_bench(&b);
+}
+
+TEST("a player that leaves while the room waits for it has used that wait") {
+    bench b;
+    begin_delayed(&b, 0);
+    assert_int_equal(ready_after(&b, 0, 1), 0);
+    assert_int_equal(ready_after(&b, 3 * STEP_NS, 1), 0);
+    leave(&b, 77);
+    assert_int_equal(b.room.statistics.input_wait_ns, 3 * STEP_NS);
+    join(&b, 78);
+    b.session.slot = CAIRN_SLOT_NONE;
+    assert_int_equal(ready_after(&b, 4 * STEP_NS, 1), 1);
+    assert_int_equal(b.room.statistics.input_wait_ns, 3 * STEP_NS); // it counts once
+    assert_int_equal(budget_of(&b)->offences, 0);
+    leave(&b, 78);
+    join(&b, 77);
+    assert_int_equal(budget_of(&b)->offences, 1);
+    end_bench(&b);
+}
+
+TEST("after the next player's wait began, a player that left is charged for its own alone") {
+    bench b;
+    begin_delayed(&b, 0);
+    assert_int_equal(ready_after(&b, 0, 1), 0);
+    assert_int_equal(ready_after(&b, STEP_NS, 1), 0);
+    leave(&b, 77);
+    join(&b, 78);
+    assert_int_equal(ready_after(&b, 2 * STEP_NS, 1), 0); // for the next player
+    send_tick(&b, b.room.scheduler.tick);
+    assert_int_equal(ready_after(&b, 3 * STEP_NS, 1), 1);
+    assert_int_equal(budget_of(&b)->silent_ns, STEP_NS);
+    leave(&b, 78);
+    join(&b, 77);
+    assert_int_equal(budget_of(&b)->silent_ns, STEP_NS);
+    end_bench(&b);
+}
+
+TEST("another world gives no new waits") {
+    bench b;
+    begin_delayed(&b, 2);
+    assert_int_equal(ready_after(&b, 0, 1), 0);
+    cairn_input_wait_restart(&b.room);
+    assert_false(b.wait.waiting);
+    assert_int_equal(budget_of(&b)->offences, 2);
+    end_bench(&b);
+}
+
+TEST("only time gives a player that left new waits") {
+    bench b;
+    begin_delayed(&b, 2);
+    step_late(&b, STEP_NS);
+    const uint64_t silent_from_ns = budget_of(&b)->silent_from_ns;
+    assert_true(silent_from_ns > budget_of(&b)->offence_ns);
+    b.context.now_ns = budget_of(&b)->offence_ns + CAIRN_INPUT_WAIT_OFFENCES_NS - 1;
+    leave(&b, 77);
+    join(&b, 77);
+    assert_int_equal(budget_of(&b)->offences, 2);
+    assert_int_equal(budget_of(&b)->silent_ns, STEP_NS);
+    b.context.now_ns += 1;
+    leave(&b, 77);
+    join(&b, 77);
+    assert_int_equal(budget_of(&b)->offences, 0);
+    assert_int_equal(budget_of(&b)->silent_ns, STEP_NS);
+    b.context.now_ns = silent_from_ns + CAIRN_INPUT_WAIT_SILENT_NS;
+    leave(&b, 77);
+    join(&b, 77);
+    assert_int_equal(budget_of(&b)->silent_ns, 0);
+    end_bench(&b);
+}
+
+TEST("a player that is given up again has to be on time for longer, for five minutes") {
+    static const uint32_t timely[] = {50, 200, 800, 3200, 3200};
+    bench b;
+    begin_delayed(&b, 0);
+    for (uint32_t i = 0; i < 6; ++i) {
+        for (uint32_t k = 0; k < CAIRN_INPUT_WAIT_OFFENCES_MAX; ++k) {
+            step_late(&b, 3 * STEP_NS);
+        }
+        assert_int_equal(b.room.statistics.slots_given_up, i + 1);
+        assert_int_equal(budget_of(&b)->timely_required, i < 5 ? timely[i] : 50);
+        b.wait.slots[0].budget.timely_required = 0; // it was on time
+        leave(&b, 77);
+        join(&b, 77);
+        assert_int_equal(budget_of(&b)->times_given_up, i < 3 ? i + 1 : i < 5 ? 4 : 1);
+        if (i == 4) {
+            cairn_tick_scheduler_restart(
+                &b.room.scheduler, budget_of(&b)->given_up_ns + CAIRN_INPUT_WAIT_GIVEN_UP_NS, 1000);
+        }
+    }
+    b.context.now_ns = budget_of(&b)->given_up_ns + CAIRN_INPUT_WAIT_GIVEN_UP_NS - 1;
+    leave(&b, 77);
+    join(&b, 77);
+    assert_int_equal(budget_of(&b)->times_given_up, 1);
+    b.context.now_ns += 1;
+    leave(&b, 77);
+    join(&b, 77);
+    assert_int_equal(budget_of(&b)->times_given_up, 0);
+    end_bench(&b);
 }

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: MIT
+#include "server/session/wait_ledger.h"
+
+#include "base/assert.h"
+
+static bool is_used(const cairn_wait_budget *budget) {
+    return budget->offences > 0 || budget->silent_ns > 0 || budget->times_given_up > 0 ||
+           budget->timely_required > 0;
+}
+
+// The client's record; NULL: it has none. A free one is in *free, if there is one.
+static cairn_wait_record *find(
+    cairn_wait_ledger *ledger, uint64_t client_id, uint64_t now_ns, cairn_wait_record **free) {
+    *free = NULL;
+    for (uint32_t i = 0; i < CAIRN_WAIT_LEDGER_MAX; ++i) {
+        cairn_wait_record *record = &ledger->records[i];
+        if (record->until_ns <= now_ns) {
+            *free = record;
+        } else if (record->client_id == client_id) {
+            return record;
+        }
+    }
+    return NULL;
+}
+
+void cairn_wait_ledger_put(cairn_wait_ledger *ledger, uint64_t client_id,
+    const cairn_wait_budget *budget, uint64_t now_ns) {
+    cairn_wait_record *free;
+    cairn_wait_record *record = find(ledger, client_id, now_ns, &free);
+    if (!is_used(budget)) {
+        return;
+    }
+    if (record == NULL && free == NULL) {
+        ledger->lost_until_ns = now_ns + CAIRN_WAIT_LEDGER_NS;
+        return;
+    }
+    *(record != NULL ? record : free) = (cairn_wait_record){
+        .client_id = client_id, .until_ns = now_ns + CAIRN_WAIT_LEDGER_NS, .budget = *budget};
+}
+
+cairn_wait_budget cairn_wait_ledger_take(cairn_wait_ledger *ledger, uint64_t client_id,
+    const cairn_wait_budget *given_up, uint64_t now_ns) {
+    CAIRN_ASSERT(given_up->timely_required > 0);
+    cairn_wait_record *free;
+    cairn_wait_record *record = find(ledger, client_id, now_ns, &free);
+    if (record == NULL) {
+        return now_ns < ledger->lost_until_ns ? *given_up : (cairn_wait_budget){0};
+    }
+    record->until_ns = 0;
+    return record->budget;
+}
