@@ -144,7 +144,10 @@ static void queue_path_packet(
     CAIRN_ASSERT(client->state == CAIRN_NETCODE_STATE_CONNECTED);
     uint8_t bytes[CAIRN_PACKET_ENCRYPTED_SIZE_MAX + CAIRN_PACKET_INDEX_SIZE];
     const cairn_packet packet = {.type = type, .path = {.number = number}};
+    // A server that knows no paths drops it: it is no keep-alive.
+    const uint64_t sent_ns = client->sent_ns;
     const size_t size = write_encrypted(client, &packet, bytes);
+    client->sent_ns = sent_ns;
     cairn_writer writer = cairn_writer_of(bytes + size, CAIRN_PACKET_INDEX_SIZE);
     cairn_write_u32(&writer, client->index);
     CAIRN_ASSERT(writer.ok);

@@ -173,6 +173,22 @@ TEST("a client that heard nothing says where it is although it did not move") {
     assert_true(goes_to(&payload, &here));
 }
 
+// Path requests do not stand for them: a server without paths that change drops those.
+TEST("a client that hears nothing sends as many keep-alives as ever") {
+    SCOPED(kit) k = kit_open_joined(2);
+    kit_run(&k, KIT_S);
+    kit_discard_all(&k);
+    uint32_t keep_alives = 0;
+    for (uint32_t i = 0; i < 200; ++i) {
+        k.now_ns += 10 * MS;
+        cairn_netcode_client_advance(k.clients[0], k.now_ns);
+        for (kit_datagram d; (d = kit_from_client(&k, 0)).size > 0;) {
+            keep_alives += (d.bytes[0] & 15) == CAIRN_PACKET_KEEP_ALIVE ? 1 : 0;
+        }
+    }
+    assert_in_range(keep_alives, 18, 20);
+}
+
 TEST("an address that is another client's is not taken") {
     SCOPED(kit) k = kit_open(2);
     kit_join(&k, 0);
