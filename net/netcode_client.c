@@ -90,13 +90,13 @@ static void queue(cairn_netcode_client *client, const uint8_t *bytes, size_t siz
 static size_t write_encrypted(
     cairn_netcode_client *client, const cairn_packet *packet, uint8_t *bytes) {
     CAIRN_ASSERT(client->sequence < UINT64_MAX);
-    client->sent_ns = client->now_ns;
     return cairn_packet_write(packet, client->sequence++, client->token.protocol_id,
         client->token.client_to_server_key, bytes);
 }
 
 static void queue_encrypted(cairn_netcode_client *client, const cairn_packet *packet) {
     uint8_t bytes[CAIRN_PACKET_ENCRYPTED_SIZE_MAX];
+    client->sent_ns = client->now_ns;
     queue(client, bytes, write_encrypted(client, packet, bytes));
 }
 
@@ -144,10 +144,8 @@ static void queue_path_packet(
     CAIRN_ASSERT(client->state == CAIRN_NETCODE_STATE_CONNECTED);
     uint8_t bytes[CAIRN_PACKET_ENCRYPTED_SIZE_MAX + CAIRN_PACKET_INDEX_SIZE];
     const cairn_packet packet = {.type = type, .path = {.number = number}};
-    // A server that knows no paths drops it: it is no keep-alive.
-    const uint64_t sent_ns = client->sent_ns;
+    // This does not replace a keep-alive: a netcode server without path packets drops it.
     const size_t size = write_encrypted(client, &packet, bytes);
-    client->sent_ns = sent_ns;
     cairn_writer writer = cairn_writer_of(bytes + size, CAIRN_PACKET_INDEX_SIZE);
     cairn_write_u32(&writer, client->index);
     CAIRN_ASSERT(writer.ok);
@@ -443,6 +441,7 @@ size_t cairn_netcode_client_encrypt(cairn_netcode_client *client, uint64_t now_n
         return 0;
     }
     *to = client->token.servers[client->server];
+    client->sent_ns = client->now_ns;
     return write_encrypted(client,
         &(cairn_packet){
             .type = CAIRN_PACKET_PAYLOAD, .payload = {.bytes = payload, .size = payload_size}},

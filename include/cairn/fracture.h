@@ -43,9 +43,9 @@ cairn_fracture_def cairn_fracture_def_default(void);
 // was. Pieces are awake; forces that were applied for the next step are gone. The rim of a
 // cylinder or cone becomes a polygon of 32 sides that has the area of its disc.
 //
-// A joint of the body keeps its id and loses its impulses. It then holds one piece: the one whose
-// point is nearest to the joint's anchor. Only bodies that a joint connects do not collide: other
-// pieces may collide with what the body was joined to.
+// A joint of the body keeps its id, and its accumulated impulses are set to 0. It then connects one
+// piece: the piece nearest to the joint's anchor. Only bodies that a joint connects do not collide:
+// other pieces may collide with what the body was joined to.
 //
 // Each piece takes a body, a shape and a hull of the world. A hull goes with its piece, whatever
 // destroys that (CAIRN_SHAPE_OWNS_HULL), so a world that breaks things for hours does not fill up.

@@ -15,9 +15,9 @@
 // server, the attacker's datagrams, and in two storms of five hostile clients with valid tokens
 // that lie about roots, ask for states, play with acknowledgements, windows and tokens, join in
 // loops and are late on purpose. All bounds below hold for the other clients meanwhile. Two storms
-// of five record, on a disk that fails single writes, is full for a while or hangs, in a process
-// whose descriptors run out for a while; with memory_fails, the server's allocations fail for a
-// while. Nobody reads the server's log for some seconds now and then. (The same of whole processes:
+// of five record: then the disk fails single writes, is full for a while or hangs, and the process
+// has no free file descriptor for a while. With memory_fails, the server's allocations fail for a
+// while. Now and then nobody reads the server's log for some seconds. (The same of whole processes:
 // tests/programs/test_limits.py and tests/server/log_writer_test.c.)
 // The last CAIRN_STORM_QUIESCENCE_S seconds are free of faults, and every client must catch up. The
 // same seed, config and build of the rules give the same storm on every machine, datagram by

@@ -298,7 +298,7 @@ TEST("losses reduce the window when they are more than the path's own, by an exc
     }
 }
 
-TEST("losses are counted anew for each that are judged at once") {
+TEST("each judgement starts a new count of losses") {
     for (uint32_t k = 0; k < 2 * 64; ++k) {
         exchange(50 * MS_NS, 50 * MS_NS);
     }
@@ -306,8 +306,9 @@ TEST("losses are counted anew for each that are judged at once") {
     assert_int_equal(c.loss_base_permille, 0);
 }
 
-// A timeout says more, and a bare ack has no size that congestion could count.
-TEST("what was given up at a timeout, and what has no size, is no loss of its own") {
+// The timeout has already reduced the window, and a bare ack has no size.
+TEST("a packet given up at a timeout is not counted as lost again, and a bare ack is never "
+     "counted") {
     cairn_congestion_sent(&c, now_ns, sequence, CAIRN_CONGESTION_PACKET_SIZE);
     sequence += 1;
     cairn_congestion_timed_out(&c, now_ns, sequence);

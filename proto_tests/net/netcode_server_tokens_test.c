@@ -229,7 +229,7 @@ TEST("a network that sends broken tokens without end stays one that does") {
     }
 }
 
-TEST("networks of version 6 whose addresses begin alike are metered apart") {
+TEST("two IPv6 networks with a common prefix have separate meters") {
     static const uint8_t key[CAIRN_SIPHASH_KEY_SIZE] = {1};
     static cairn_token_meter meter;
     cairn_address broken, same, other;

@@ -218,8 +218,8 @@ void cairn_input_wait_join(cairn_room *room, uint32_t slot, uint64_t client_id, 
         .budget = cairn_wait_ledger_take(&wait->ledger, client_id, &given_up, now_ns)};
 }
 
-// Without what counts no longer, so that the ledger has records only of who delayed the room of
-// late.
+// Removes what has expired, so that the ledger keeps records only of players that delayed the room
+// recently.
 static cairn_wait_budget recent(cairn_wait_budget budget, uint64_t now_ns) {
     if (now_ns - budget.offence_ns >= CAIRN_INPUT_WAIT_OFFENCES_NS) {
         budget.offences = 0;

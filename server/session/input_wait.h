@@ -7,10 +7,10 @@
 // by a constant time. When a wait runs out, the slot is no longer waited for until one of its
 // inputs arrives on time. After three announced waits in 10 s, a slot is no longer waited for until
 // it has sent one second of inputs on time. The same holds after waits that were too short to be
-// announced, if they add up to 500 ms in 10 s: a slot slows the room by a twentieth at most. The
-// next time within five minutes it takes four seconds, then 16, then 64: or a player would be on
-// time for a second, delay the room thrice, and so on for ever. Who leaves and joins again within a
-// minute goes on with what it has used.
+// announced, if they add up to 500 ms in 10 s: a slot slows the room by a twentieth at most. If
+// it is given up again within five minutes, it needs 4 s of inputs on time, then 16 s, then 64 s.
+// Otherwise a player could delay the room three times after each second on time. A player that
+// leaves and joins again within a minute keeps the budget that it has left.
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -55,7 +55,7 @@ uint64_t cairn_input_wait_due_ns(const cairn_room *room);
 void cairn_input_wait_observe_tick(cairn_room *room, uint64_t tick);
 // The client has this slot from now on.
 void cairn_input_wait_join(cairn_room *room, uint32_t slot, uint64_t client_id, uint64_t now_ns);
-// The client, which is no member any more, had this slot. A wait for it counts.
+// The client has left the room and had this slot. If the room waits for it, that wait is counted.
 void cairn_input_wait_leave(
     const cairn_server_context *context, cairn_room *room, uint32_t slot, uint64_t client_id);
 // The room has another world, and waits for nobody. What its players have used stays used.

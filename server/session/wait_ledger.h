@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// What players that left a room have used of its waits (server/session/input_wait.h), by client id:
-// only time gives a player new ones. A record is kept for a minute, and none makes room for
-// another, or a client with many ids could push out what one of them has used. While the ledger
-// has lost a record because it was full, whoever joins without one counts as given up: whose
-// record was lost wins nothing, and a player that is on time is waited for after a second.
+// How much of a room's waits (server/session/input_wait.h) players had used when they left, by
+// client id: only time renews a budget. A record is kept for a minute and is never replaced by
+// another one, because a client with many ids could push out the record of one of them. If the
+// ledger is full, a record is lost. For a minute after that, a client that joins without a record
+// starts as given up: the client whose record was lost gains nothing, and an honest client is
+// waited for after one second of inputs on time.
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -35,7 +36,7 @@ typedef struct cairn_wait_record {
 
 // Zero at first.
 typedef struct cairn_wait_ledger {
-    uint64_t lost_until_ns; // until then a record would have been kept that was lost
+    uint64_t lost_until_ns; // when the last record that was lost would have expired
     cairn_wait_record records[CAIRN_WAIT_LEDGER_MAX];
 } cairn_wait_ledger;
 

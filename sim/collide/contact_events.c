@@ -161,14 +161,6 @@ static float lighter_mass(const cairn_world *world, const cairn_constraint_edge 
     return a_moves && b_moves ? float_min(a->mass, b->mass) : a_moves ? a->mass : b->mass;
 }
 
-static float stored_impulse(const cairn_contact *contact) {
-    float sum = 0.0f;
-    for (uint32_t i = 0; i < contact->point_count; ++i) {
-        sum += contact->points[i].normal_impulse;
-    }
-    return sum;
-}
-
 // A shape that meets a mesh in several directions makes one event, of the fastest of them.
 static void add_hit(
     cairn_world *world, const cairn_contact *contact, const cairn_contact_event *event) {
@@ -194,7 +186,7 @@ void cairn_contact_events_add_hits(
         if (!reports_hits(world, contact) || approach_speed_bound(world, edge) < threshold) {
             continue;
         }
-        const float impulse = impulses != NULL ? impulses[edge->element] : stored_impulse(contact);
+        const float impulse = impulses[edge->element];
         if (!(impulse > 0.0f)) {
             continue;
         }

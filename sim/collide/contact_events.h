@@ -17,7 +17,6 @@ void cairn_contact_events_add_end(cairn_world *world, const cairn_contact *conta
 void cairn_contact_events_add_begin(
     cairn_world *world, const cairn_contact *contact, const cairn_contact_ref *ref);
 // The hits among the contacts that were solved, before the bodies get their new velocities.
-// `impulses`: normal impulses by index in the contact list, summed over the step; NULL: those that
-// the contacts store.
+// `impulses`: normal impulses by index in the contact list, summed over the step.
 void cairn_contact_events_add_hits(
     cairn_world *world, const cairn_constraint_graph *graph, const float *impulses);

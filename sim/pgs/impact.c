@@ -7,6 +7,7 @@
 #include "sim/pgs/pgs.h"
 
 #include "base/assert.h"
+#include "sim/constraint/impact_mean.h"
 #include "sim/math/limits.h"
 #include "sim/pgs/row_math.h"
 
@@ -142,14 +143,6 @@ static void find_reflected(cairn_world *world, cairn_pgs_contact *constraint) {
     }
 }
 
-// As share_without_gain of sim/soft_step/contact_impact.h.
-static float share_without_gain(float p, float q, float r) {
-    const float linear = p + p - q;
-    const float square = float_max(linear * linear - 4.0f * (p - q + r) * p, 0.0f);
-    const float below = linear + float_sqrt(square);
-    return below > 0.0f ? float_clamp((p + p) / below, 0.0f, 1.0f) : 1.0f;
-}
-
 static void limit_impact(cairn_world *world, cairn_pgs_contact *constraint) {
     cairn_pgs_body *a = &world->pgs->bodies[constraint->body_a];
     cairn_pgs_body *b = &world->pgs->bodies[constraint->body_b];
@@ -176,7 +169,7 @@ static void limit_impact(cairn_world *world, cairn_pgs_contact *constraint) {
         const float mixed = gain_of(constraint, false, before, reflected) +
                             gain_of(constraint, true, before, newton);
         const float share =
-            share_without_gain(gain, mixed, gain_of(constraint, true, before, reflected));
+            cairn_share_without_gain(gain, mixed, gain_of(constraint, true, before, reflected));
         *a = a_after;
         *b = b_after;
         add_impulses(world, constraint, false, 0.0f - share);

@@ -175,7 +175,7 @@ typedef struct cutter {
     uint16_t after[CAIRN_POLYHEDRON_VERTICES_MAX]; // around the cut, plus 1; 0: none
 } cutter;
 
-// Says that there is no corner. CAIRN_INDEX_NONE says that there was no room for a corner.
+// No corner exists. CAIRN_INDEX_NONE means that the polyhedron has no room for another corner.
 #define NO_CORNER (CAIRN_INDEX_NONE - 1u)
 
 static uint32_t new_vertex(cutter *c, const double at[3], bool on_plane) {

@@ -100,7 +100,7 @@ static void mark_met(const cairn_solver_context *context, const uint32_t *offset
     }
 }
 
-// The bit set of those lanes of `which` whose body has met another one in this round.
+// A bit set: the lanes of `which` in which a gap of the body has closed in this round.
 static uint32_t lanes_met(
     const cairn_solver_context *context, const uint32_t *offsets, uint32_t which) {
     uint32_t met = 0;

@@ -10,9 +10,9 @@
 // mean of p and (1 + e) q obeys both, too. Impacts that would win energy get the mean nearest to p
 // that does not.
 //
-// For a body that meets many at once the sweeps may end before all of q is found. Each step of a
-// sweep towards q takes energy, so q takes some even then. As many q as take none are found; if
-// these are fewer than 1 + e, the bounce is a little slower than the law says.
+// If a body meets many others at once, the sweeps may end before q has converged. Each step of a
+// sweep reduces the energy, so q does, too. Then q is scaled by the largest factor up to 1 + e that
+// does not add energy, and the bounce may be a little slower than the law demands.
 //
 // Energy is counted in clusters: contacts that share a body that impulses move. What they win is
 // summed in the order of the edges, so that no result depends on lanes or workers. Clusters that
@@ -21,8 +21,8 @@
 #include <string.h>
 
 #include "base/assert.h"
+#include "sim/constraint/impact_mean.h"
 #include "sim/math/limits.h"
-#include "sim/math/vec.h"
 #include "sim/soft_step/soft_step.h"
 
 static uint32_t first_of(cairn_impact_cluster *clusters, uint32_t body) {
@@ -137,15 +137,6 @@ static void sweep(cairn_soft_step *soft_step, cairn_constraint_stage stage) {
     }
 }
 
-// Of p (1 - x)^2 + q (1 - x) x + r x^2 with p > 0 and r <= 0 the first root in [0, 1]; 1 if
-// rounding leaves none.
-static float share_without_gain(float p, float q, float r) {
-    const float linear = p + p - q;
-    const float square = float_max(linear * linear - 4.0f * (p - q + r) * p, 0.0f);
-    const float below = linear + float_sqrt(square);
-    return below > 0.0f ? float_clamp((p + p) / below, 0.0f, 1.0f) : 1.0f;
-}
-
 // The cluster of a limited contact; NULL of others.
 static cairn_impact_cluster *limited_cluster(cairn_soft_step *soft_step, uint32_t edge) {
     if (!takes_part(soft_step, edge) || soft_step->impact_work[edge].limited == 0) {
@@ -188,7 +179,7 @@ static void find_shares(cairn_soft_step *soft_step) {
         const cairn_impact_cluster *cluster = limited_cluster(soft_step, i);
         if (cluster != NULL) {
             soft_step->impact_work[i].share =
-                share_without_gain(cluster->gain, cluster->mixed, cluster->reflected);
+                cairn_share_without_gain(cluster->gain, cluster->mixed, cluster->reflected);
         }
     }
 }
@@ -200,7 +191,8 @@ static void mix_velocities(cairn_soft_step *soft_step, uint32_t count) {
         const uint32_t body = soft_step->limited_bodies[i];
         cairn_impact_cluster *clusters = soft_step->impact_clusters;
         const cairn_impact_cluster *cluster = &clusters[first_of(clusters, body)];
-        const float share = share_without_gain(cluster->gain, cluster->mixed, cluster->reflected);
+        const float share =
+            cairn_share_without_gain(cluster->gain, cluster->mixed, cluster->reflected);
         const float *newton = soft_step->after_impact[body].row;
         float *now = soft_step->bodies[body].linear_velocity;
         float *unconstrained = soft_step->integration[body].unconstrained_velocity;

@@ -212,7 +212,7 @@ FAULTS = {
         ("sim/pgs/impact.c", "if (constraint->impact != 0 && alone) {",
          "if (!FAULT && constraint->impact != 0 && alone) {")]),
     "impact-reflected": ("what would win energy is reflected, not mixed", "physics.impact_energy", [
-        ("sim/soft_step/impact_energy.c", "const float linear = p + p - q;",
+        ("sim/constraint/impact_mean.h", "const float linear = p + p - q;",
          "const float linear = FAULT ? 0.0f - p : p + p - q;")]),
     "impact-old-inertia": ("an impact meets the inertia of the start of the step", "physics.impact_energy", [
         (IMPACT, "    if (lanes_set(far) == 0) {", "    if (FAULT || lanes_set(far) == 0) {")]),
