@@ -6,6 +6,10 @@
 #include "sim/collide/cached_pairs.h"
 #include "sim/math/limits.h"
 
+// m: the bounding radius up to which a coarse rotation moves no point by more than half a
+// millimetre.
+#define COARSE_RADIUS 4.0f
+
 float cairn_minimum_extent(cairn_aabb aabb) {
     const cairn_vec3 width = vec3_sub(aabb.upper, aabb.lower);
     return 0.5f * float_min(width.x, float_min(width.y, width.z));
@@ -60,6 +64,16 @@ void cairn_body_measure(const cairn_world *world, uint32_t body) {
     world->pair_cache->fast_distances[body] =
         moves ? fast_distance_of(colliding, extent) : CAIRN_FAST_DISTANCE;
     world->pair_cache->half_extents[body] = half_extents;
+}
+
+cairn_packed_precision cairn_body_reference_precision(const cairn_world *world, uint32_t body) {
+    const uint32_t first = world->shape_first[body];
+    const bool single = first == 0 || world->shape_next[first - 1] == 0;
+    CAIRN_ASSERT(body < world->state.settings->body_slots);
+    return single && world->state.bodies[body].kind == CAIRN_BODY_DYNAMIC &&
+                   world->pair_cache->bounding_radii[body] < COARSE_RADIUS
+               ? CAIRN_PACKED_COARSE
+               : CAIRN_PACKED_FINE;
 }
 
 // Bounds how far any point of the body has moved: the displacement

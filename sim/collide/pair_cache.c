@@ -11,6 +11,7 @@
 #include "sim/collide/body_extent.h"
 #include "sim/collide/obstacles.h"
 #include "sim/collide/pair_list.h"
+#include "sim/math/grid.h"
 #include "sim/math/limits.h"
 #include "sim/state/awake_set.h"
 #include "sim/state/hash_cache.h"
@@ -444,11 +445,13 @@ static uint32_t update_reference_pose(const cairn_world *world, uint32_t body, u
         return 0;
     }
     const cairn_motion *motion = &world->state.motions[body];
-    const cairn_packed_rotation rotation = packed_rotation_pack(motion->rotation);
+    const cairn_packed_rotation rotation =
+        packed_rotation_pack(motion->rotation, cairn_body_reference_precision(world, body));
     if (memcmp(&rotation, &reference->rotation, sizeof rotation) != 0) {
         world->pair_cache->reference_rotations[body] = packed_rotation_unpack(rotation);
     }
-    *reference = (cairn_reference_pose){.position = motion->position, .rotation = rotation};
+    *reference = (cairn_reference_pose){
+        .position = cairn_vec3_on_grid(motion->position), .rotation = rotation};
     const uint32_t change = (reset ? CAIRN_REFERENCE_RESET : CAIRN_REFERENCE_MOVED) | fast;
     update_shapes(world, body, change, reach);
     return change;

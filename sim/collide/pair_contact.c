@@ -6,6 +6,7 @@
 #include "sim/collide/body_extent.h"
 #include "sim/collide/impact.h"
 #include "sim/collide/manifold_pool.h"
+#include "sim/math/grid.h"
 #include "sim/math/limits.h"
 #include "sim/shape/frustum.h"
 
@@ -309,11 +310,14 @@ static void set_impact_pose(const cairn_world *world, cairn_pair pair,
     const cairn_quat turn_a = cairn_rotation_of_vector(vec3_scale(motion->rotation_a, fraction));
     const cairn_quat turn_b = cairn_rotation_of_vector(vec3_scale(motion->rotation_b, fraction));
     const cairn_vec3 displacement =
-        vec3_clean(vec3_add_scaled(out->pose.displacement, motion->displacement, fraction));
+        cairn_vec3_on_grid(vec3_add_scaled(out->pose.displacement, motion->displacement, fraction));
+    const cairn_shape *shapes = world->state.shapes;
     out->rotation_a =
-        packed_rotation_pack(quat_normalize(quat_multiply(turn_a, out->pose.body_rotation_a)));
+        packed_rotation_pack(quat_normalize(quat_multiply(turn_a, out->pose.body_rotation_a)),
+            cairn_body_reference_precision(world, shapes[pair.shape_a].body));
     out->rotation_b =
-        packed_rotation_pack(quat_normalize(quat_multiply(turn_b, out->pose.body_rotation_b)));
+        packed_rotation_pack(quat_normalize(quat_multiply(turn_b, out->pose.body_rotation_b)),
+            cairn_body_reference_precision(world, shapes[pair.shape_b].body));
     out->pose = cairn_pair_pose_of(world, pair, displacement, out->rotation_a, out->rotation_b);
     out->predicted = true;
 }

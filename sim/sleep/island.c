@@ -5,8 +5,10 @@
 
 #include "base/assert.h"
 #include "sim/body/body.h"
+#include "sim/collide/body_extent.h"
 #include "sim/collide/manifold_pool.h"
 #include "sim/collide/pair_cache.h"
+#include "sim/math/grid.h"
 #include "sim/math/limits.h"
 #include "sim/state/awake_set.h"
 #include "sim/state/hash_cache.h"
@@ -366,8 +368,9 @@ static void count_ticks_at_rest(const cairn_world *world, uint32_t slot) {
         sleep->stay = sleep->stay < limit ? sleep->stay + 1 : limit;
     } else {
         sleep->stay = 1;
-        sleep->position = motion->position;
-        sleep->rotation = packed_rotation_pack(motion->rotation);
+        sleep->position = cairn_vec3_on_grid(motion->position);
+        sleep->rotation =
+            packed_rotation_pack(motion->rotation, cairn_body_reference_precision(world, slot));
     }
     const uint32_t ticks = sleep->ticks < limit ? sleep->ticks + 1 : limit;
     sleep->ticks = speed < slow ? ticks : 0;

@@ -253,6 +253,22 @@ INLINE lanes finite_or_zero(lanes value) {
     return lanes_select(finite, value, zero) + zero;
 }
 
+// The impulses of a contact with which the next step starts lose their last digits, so that packed
+// states are shorter. With 16 digits, or friction of 2^-15 of the normal impulse, bodies that rest
+// in a stack tremble by ten micrometres per second; with 12 digits stacks of a hundred drift.
+
+// 18 significant digits of the 24 (Dekker 1971, section 5).
+INLINE lanes stored_impulse(lanes value) {
+    const lanes scaled = value * lanes_all(65.0f); // 2^6 + 1
+    return finite_or_zero(scaled - (scaled - value));
+}
+// A multiple of 2^-17 or 2^-18 of the normal impulse: of the last digit of what is added and taken
+// off again. Most friction is much less than it could be.
+INLINE lanes stored_friction(lanes value, lanes normal) {
+    const lanes coarse = normal * lanes_all(64.0f);
+    return finite_or_zero(value + coarse - coarse);
+}
+
 // The bit set of the lanes of a mask that are not 0.
 INLINE uint32_t lanes_set(lanes_mask mask) {
     int32_t values[CAIRN_LANES];

@@ -88,8 +88,8 @@ static void store_rolling(const cairn_solver_context *context, const wide_contac
     const lanes3 t2 = tangent2_of(wide);
     const lanes3 rolling = lanes3_add_scaled(
         lanes3_scale(wide->tangent, wide->rolling_impulse[0]), t2, wide->rolling_impulse[1]);
-    const lanes values[4] = {finite_or_zero(rolling.x), finite_or_zero(rolling.y),
-        finite_or_zero(rolling.z), wide->rolling_resistance};
+    const lanes values[4] = {stored_impulse(rolling.x), stored_impulse(rolling.y),
+        stored_impulse(rolling.z), wide->rolling_resistance};
     float stored[4][CAIRN_LANES];
     memcpy(stored, values, sizeof stored);
     for (uint32_t i = 0; i < CAIRN_LANES; ++i) {

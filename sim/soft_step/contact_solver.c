@@ -379,10 +379,12 @@ static void store_contact(const cairn_solver_context *context, const wide_contac
     const lanes3 t2 = tangent2_of(wide);
     const lanes3 friction = lanes3_add_scaled(
         lanes3_scale(wide->tangent, wide->friction_impulse[0]), t2, wide->friction_impulse[1]);
-    lanes row[CAIRN_ROW_FLOATS] = {finite_or_zero(friction.x), finite_or_zero(friction.y),
-        finite_or_zero(friction.z), finite_or_zero(wide->twist_impulse)};
+    const lanes normal = normal_impulse_sum(wide);
+    lanes row[CAIRN_ROW_FLOATS] = {stored_friction(friction.x, normal),
+        stored_friction(friction.y, normal), stored_friction(friction.z, normal),
+        stored_impulse(wide->twist_impulse)};
     for (uint32_t k = 0; k < wide->point_count; ++k) {
-        row[4 + k] = finite_or_zero(wide->points[k].impulse);
+        row[4 + k] = stored_impulse(wide->points[k].impulse);
     }
     float stored[CAIRN_LANES][CAIRN_ROW_FLOATS];
     lanes_store_rows(row, stored);

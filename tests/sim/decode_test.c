@@ -169,9 +169,9 @@ TEST("a body or hull that breaks a rule is refused by the name of the rule") {
                    s->motions[4].linear_velocity.x = 1.0f);
     EXPECT_REFUSED("the ticks at rest saturate", bodies, s->sleep[1].ticks = 31);
     EXPECT_REFUSED("the ticks of staying saturate", bodies, s->sleep[1].stay = 31;
-                   s->sleep[1].rotation = packed_rotation_pack(quat_identity()));
+                   s->sleep[1].rotation = packed_rotation_pack(quat_identity(), CAIRN_PACKED_FINE));
     EXPECT_REFUSED("no ticks of staying, no pose", bodies, s->sleep[1].stay = 0;
-                   s->sleep[1].rotation = packed_rotation_pack(quat_identity()));
+                   s->sleep[1].rotation = packed_rotation_pack(quat_identity(), CAIRN_PACKED_FINE));
     EXPECT_REFUSED("ticks of staying have a pose", bodies, s->sleep[1].stay = 3;
                    memset(&s->sleep[1].rotation, 0, sizeof s->sleep[1].rotation));
     EXPECT_REFUSED("a hull has vertices", hulls, memset(&s->hulls[1], 0, sizeof s->hulls[1]));

@@ -4,6 +4,7 @@
 
 #include <math.h>
 
+#include "sim/math/grid.h"
 #include "sim/math/packed_rotation.h"
 #include "sim/math/rotation.h"
 #include "tests/sim/geometry_kit.h"
@@ -200,7 +201,7 @@ TEST("the cross matrix is the cross product") {
 // Packed rotations
 
 static void expect_survives_packing(cairn_quat q) {
-    const cairn_quat other = packed_rotation_unpack(packed_rotation_pack(q));
+    const cairn_quat other = packed_rotation_unpack(packed_rotation_pack(q, CAIRN_PACKED_FINE));
     // Twice the sine of half the angle between the two.
     assert_true(2.0f * vec3_length(quat_vector(quat_multiply(other, quat_conjugate(q)))) < 6e-6f);
 }
@@ -212,6 +213,37 @@ TEST("a rotation survives packing to within the stated error") {
     }
 }
 
+TEST("a coarse rotation is as near as stated, and has zeros where it is coarse") {
+    cairn_random random = cairn_random_of(6);
+    for (int i = 0; i < 20000; ++i) {
+        const cairn_quat q = random_quat(&random);
+        const cairn_packed_rotation packed = packed_rotation_pack(q, CAIRN_PACKED_COARSE);
+        const cairn_quat other = packed_rotation_unpack(packed);
+        const float off = vec3_length(quat_vector(quat_multiply(other, quat_conjugate(q))));
+        assert_true(2.0f * off < 1e-4f);
+        assert_int_equal(packed.words[1] & 0xfff3, 0);
+    }
+    // What does not turn is told exactly.
+    const cairn_quat none =
+        packed_rotation_unpack(packed_rotation_pack(quat_identity(), CAIRN_PACKED_COARSE));
+    assert_true(none.x == 0.0f && none.y == 0.0f && none.z == 0.0f && none.w == 1.0f);
+}
+
+TEST("the grid has the nearest of its points, and leaves alone what is far away") {
+    cairn_random random = cairn_random_of(7);
+    for (int i = 0; i < 20000; ++i) {
+        const float x = random_vec3(&random, 200.0f).x;
+        const float on_grid = cairn_float_on_grid(x);
+        const double steps = (double)on_grid * (double)CAIRN_GRID_PER_METRE;
+        assert_true(steps == (double)(int64_t)steps);
+        assert_true(fabs((double)on_grid - (double)x) <= 0.5 / (double)CAIRN_GRID_PER_METRE);
+    }
+    assert_int_equal(float_bits(cairn_float_on_grid(-1e-6f)), 0);
+    assert_int_equal(float_bits(cairn_float_on_grid(-0.0f)), 0);
+    assert_true(cairn_float_on_grid(1234.5678f) == 1234.5678f);
+    assert_true(cairn_float_on_grid(-1e7f) == -1e7f);
+}
+
 // Half and quarter turns about every axis: components are equal or zero, or change their sign.
 TEST("rotations with equal or zero components survive packing") {
     static const float parts[] = {0.0f, 1.0f, -1.0f, 1e-7f, -1e-7f};
@@ -220,7 +252,7 @@ TEST("rotations with equal or zero components survive packing") {
             .x = parts[i % 5], .y = parts[i / 5 % 5], .z = parts[i / 25 % 5], .w = parts[i / 125]};
         if (quat_length_squared(raw) > 0.5f) {
             const cairn_quat q = quat_normalize(raw);
-            assert_false(packed_rotation_is_none(packed_rotation_pack(q)));
+            assert_false(packed_rotation_is_none(packed_rotation_pack(q, CAIRN_PACKED_FINE)));
             expect_survives_packing(q);
         }
     }
@@ -231,8 +263,8 @@ TEST("both quaternions of a rotation pack to the same words") {
     for (int i = 0; i < 1000; ++i) {
         const cairn_quat q = random_quat(&random);
         const cairn_quat other = {.x = -q.x, .y = -q.y, .z = -q.z, .w = -q.w};
-        assert_memory_equal(packed_rotation_pack(q).words, packed_rotation_pack(other).words,
-            sizeof(cairn_packed_rotation));
+        assert_memory_equal(packed_rotation_pack(q, CAIRN_PACKED_FINE).words,
+            packed_rotation_pack(other, CAIRN_PACKED_FINE).words, sizeof(cairn_packed_rotation));
     }
 }
 
