@@ -7,28 +7,16 @@
 #include "base/assert.h"
 #include "base/bytes.h"
 #include "compress/range_coder.h"
+#include "compress/state_words.h"
 #include <cairn/types.h>
-
-// Where the candidate of a word is: the value that it is likely to have.
-typedef enum source_kind {
-    SOURCE_PREVIOUS = 0, // the same column of the element before; of the first one 0
-    SOURCE_COLUMN,       // another column of the same element, coded before
-    SOURCE_GROUP,        // a column of an earlier group, in the element with the same number
-    SOURCE_LINK,         // the same, in the element of the body that column `key` names by its id
-    SOURCE_DIFFERENCE,   // as floats, that of `key_b` less that of `key`
-    SOURCE_COUNT
-} source_kind;
-
-typedef struct source {
-    source_kind kind;
-    uint32_t group, column, key, key_b;
-} source;
 
 // How the words of a column are coded that are not their candidate.
 typedef enum column_mode {
     MODE_SAME = 0, // every word is its candidate
     MODE_BYTES,    // byte by byte
     MODE_DELTA,    // as the difference to the candidate
+    MODE_GRID,     // the same, of floats on the grid of reference poses
+    MODE_HALVES,   // as the differences of the halves of words to those of the candidate
     MODE_COUNT
 } column_mode;
 
@@ -41,143 +29,27 @@ typedef struct counter {
 #define SEEN_MAX 126
 #define LIKELY_MIN 24
 
+typedef struct delta_model {
+    counter length[64];     // of a difference in bits, as a tree
+    counter leading[33][8]; // its bits after the highest
+} delta_model;
+
 typedef struct column_model {
     counter same[32];      // by what the column and the one before had lately
+    counter negative;      // of a component of a unit vector
     counter upper[2][256]; // byte 3, as a tree; by whether the element before had a word of its own
     counter second[16][256]; // byte 2, by the lowest bits of byte 3
     counter lower[2][256];   // bytes 1 and 0
-    counter length[64];      // of a difference in bits, as a tree
-    counter leading[33][8];  // its bits after the highest
+    counter half_same[2];
+    delta_model delta[2]; // 0: of words and of their lower halves, 1: of upper halves
 } column_model;
 
-// The groups as they lie in the bytes of the state.
-typedef struct layout {
-    cairn_word_group groups[CAIRN_WORD_GROUPS_MAX];
-    size_t offset[CAIRN_WORD_GROUPS_MAX]; // in bytes
-    uint32_t count;
-    uint32_t elements_max; // of the largest group
-    uint32_t slots;        // the group of the slots of bodies; CAIRN_WORD_GROUPS_MAX: none
-} layout;
-
 typedef struct packer {
-    layout layout;
-    uint8_t *bytes; // of the state; an encoder does not write them
-    uint8_t *same;  // owned; of each element of the group: whether the last column was foreseen
-    uint32_t
-        *elements;     // owned; of each slot of a body, the number of its element; UINT32_MAX: none
-    bool has_elements; // they are filled
+    cairn_state_words words;
+    uint8_t *same; // owned; of each element of the group: whether the last column was foreseen
+    bool knows_bodies;
     column_model *model; // owned; of the column that is being coded
 } packer;
-
-static uint32_t load(const uint8_t *at) {
-    return at[0] | (uint32_t)at[1] << 8 | (uint32_t)at[2] << 16 | (uint32_t)at[3] << 24;
-}
-
-static void store(uint8_t *at, uint32_t word) {
-    at[0] = (uint8_t)word;
-    at[1] = (uint8_t)(word >> 8);
-    at[2] = (uint8_t)(word >> 16);
-    at[3] = (uint8_t)(word >> 24);
-}
-
-// False: too many groups, or no such sizes.
-static bool lay_out(layout *l, size_t size) {
-    size_t words = 0;
-    l->slots = CAIRN_WORD_GROUPS_MAX;
-    l->elements_max = 1;
-    for (uint32_t g = 0; g < l->count; ++g) {
-        const cairn_word_group *group = &l->groups[g];
-        l->offset[g] = words * sizeof(uint32_t);
-        if (group->words < 1 || group->words > CAIRN_WORD_GROUP_WORDS_MAX ||
-            group->count > (size / sizeof(uint32_t) - words) / group->words) {
-            return false;
-        }
-        words += (size_t)group->words * group->count;
-        l->elements_max = group->count > l->elements_max ? group->count : l->elements_max;
-        if (group->role == CAIRN_WORDS_BODY_SLOTS) {
-            l->slots = g;
-        }
-    }
-    return words * sizeof(uint32_t) == size;
-}
-
-static const uint8_t *word_at(const packer *p, uint32_t group, uint32_t column, uint32_t element) {
-    const size_t word = (size_t)element * p->layout.groups[group].words + column;
-    return p->bytes + p->layout.offset[group] + word * sizeof(uint32_t);
-}
-
-// Whether a source names words that are coded before column `column` of group `group`.
-static bool is_source_valid(const packer *p, uint32_t group, uint32_t column, const source *from) {
-    const layout *l = &p->layout;
-    const bool earlier = from->group < group && from->column < l->groups[from->group].words;
-    switch (from->kind) {
-    case SOURCE_PREVIOUS:
-        return true;
-    case SOURCE_COLUMN:
-        return from->column < column;
-    case SOURCE_GROUP:
-        return earlier;
-    case SOURCE_LINK:
-        return earlier && l->slots < group && from->key < column;
-    case SOURCE_DIFFERENCE:
-        return earlier && l->slots < group && from->key < column && from->key_b < column;
-    case SOURCE_COUNT:
-        break;
-    }
-    return false;
-}
-
-// Of each slot the number of its element, from the slots, which are coded before.
-static void count_elements(packer *p) {
-    uint32_t next = 0;
-    for (uint32_t i = 0; i < p->layout.groups[p->layout.slots].count; ++i) {
-        const bool taken = (load(word_at(p, p->layout.slots, 0, i)) >> 31) != 0;
-        p->elements[i] = taken ? next++ : UINT32_MAX;
-    }
-    p->has_elements = true;
-}
-
-// The word of the body with this id; 0 if no body has it.
-static uint32_t linked(const packer *p, const source *from, uint32_t id) {
-    const uint32_t slot = cairn_id_index(id);
-    const uint32_t element =
-        slot < p->layout.groups[p->layout.slots].count ? p->elements[slot] : UINT32_MAX;
-    return element < p->layout.groups[from->group].count
-               ? load(word_at(p, from->group, from->column, element))
-               : 0;
-}
-
-static uint32_t difference(uint32_t of, uint32_t from) {
-    float a, b;
-    memcpy(&a, &of, sizeof a);
-    memcpy(&b, &from, sizeof b);
-    const float value = a - b;
-    uint32_t word;
-    memcpy(&word, &value, sizeof word);
-    return value == value ? word : 0; // which bits a NaN has differs between machines
-}
-
-static uint32_t candidate(
-    const packer *p, uint32_t group, uint32_t column, const source *from, uint32_t element) {
-    switch (from->kind) {
-    case SOURCE_PREVIOUS:
-        return element == 0 ? 0 : load(word_at(p, group, column, element - 1));
-    case SOURCE_COLUMN:
-        return load(word_at(p, group, from->column, element));
-    case SOURCE_GROUP:
-        return element < p->layout.groups[from->group].count
-                   ? load(word_at(p, from->group, from->column, element))
-                   : 0;
-    case SOURCE_LINK:
-        return linked(p, from, load(word_at(p, group, from->key, element)));
-    case SOURCE_DIFFERENCE:
-        return difference(linked(p, from, load(word_at(p, group, from->key_b, element))),
-            linked(p, from, load(word_at(p, group, from->key, element))));
-    case SOURCE_COUNT:
-        break;
-    }
-    return 0;
-}
 
 CAIRN_FOR_EACH_MODE bool code_bit(
     cairn_coder_mode mode, cairn_range_coder *coder, counter *c, bool bit) {
@@ -213,7 +85,7 @@ CAIRN_FOR_EACH_MODE uint32_t code_bytes(
 // A difference with its sign in the lowest bit, less one since it is not 0: its length, three bits
 // after the highest one by what they were before, then the others.
 CAIRN_FOR_EACH_MODE uint32_t code_delta(
-    cairn_coder_mode mode, cairn_range_coder *coder, column_model *m, uint32_t delta) {
+    cairn_coder_mode mode, cairn_range_coder *coder, delta_model *m, uint32_t delta) {
     const uint32_t folded = (delta << 1 ^ (delta >> 31 != 0 ? UINT32_MAX : 0)) - 1;
     uint32_t length = folded == 0 ? 0 : 32 - (uint32_t)__builtin_clz(folded);
     length = code_tree(mode, coder, m->length, 6, length) & 63;
@@ -238,6 +110,35 @@ CAIRN_FOR_EACH_MODE uint32_t code_delta(
     return value >> 1 ^ ((value & 1) != 0 ? UINT32_MAX : 0);
 }
 
+CAIRN_FOR_EACH_MODE uint32_t code_half(cairn_coder_mode mode, cairn_range_coder *coder,
+    column_model *m, uint32_t which, uint32_t half, uint32_t expected) {
+    const uint32_t delta = (uint32_t)(int32_t)(int16_t)(uint16_t)(half - expected);
+    if (code_bit(mode, coder, &m->half_same[which], delta == 0)) {
+        return expected & 0xffff;
+    }
+    return (expected + code_delta(mode, coder, &m->delta[which], delta)) & 0xffff;
+}
+
+// A word that is not its candidate.
+CAIRN_FOR_EACH_MODE uint32_t code_word(cairn_coder_mode coding, cairn_range_coder *coder,
+    column_model *m, column_mode mode, bool again, uint32_t word, uint32_t expected) {
+    uint32_t point;
+    switch (mode) {
+    case MODE_BYTES:
+        return code_bytes(coding, coder, m, again, word);
+    case MODE_GRID:
+        point = cairn_word_grid_point(expected);
+        return cairn_word_of_grid(
+            point + code_delta(coding, coder, &m->delta[0], cairn_word_grid_point(word) - point));
+    case MODE_HALVES:
+        point = code_half(coding, coder, m, 1, word >> 16, expected >> 16);
+        return point << 16 | code_half(coding, coder, m, 0, word & 0xffff, expected & 0xffff);
+    case MODE_DELTA:
+    default:
+        return expected + code_delta(coding, coder, &m->delta[0], word - expected);
+    }
+}
+
 static void reset_model(column_model *m) {
     counter *all = (counter *)m;
     for (size_t i = 0; i < sizeof *m / sizeof *all; ++i) {
@@ -247,17 +148,20 @@ static void reset_model(column_model *m) {
 
 // The words of a column. `learn`: the marks of its elements are kept for the next column.
 CAIRN_FOR_EACH_MODE void code_words(cairn_coder_mode coding, packer *p, cairn_range_coder *coder,
-    uint32_t group, uint32_t column, const source *from, column_mode mode, bool learn) {
+    uint32_t group, uint32_t column, const cairn_word_source *from, column_mode mode, bool learn) {
     column_model *m = p->model;
-    const uint32_t count = p->layout.groups[group].count;
+    const uint32_t count = p->words.groups[group].count;
     uint32_t lately = 7; // of this column
     if (mode != MODE_SAME) {
         reset_model(m);
     }
     for (uint32_t i = 0; i < count; ++i) {
-        uint8_t *at = (uint8_t *)(uintptr_t)word_at(p, group, column, i);
-        const uint32_t expected = candidate(p, group, column, from, i);
-        uint32_t word = coding == CAIRN_CODER_DECODE ? 0 : load(at);
+        uint8_t *at = cairn_word_at(&p->words, group, column, i);
+        uint32_t expected = cairn_word_candidate(&p->words, group, column, from, i);
+        uint32_t word = coding == CAIRN_CODER_DECODE ? 0 : cairn_word_load(at);
+        if (from->kind == CAIRN_SOURCE_UNIT) {
+            expected |= (uint32_t)code_bit(coding, coder, &m->negative, word >> 31 != 0) << 31;
+        }
         bool same = mode == MODE_SAME || word == expected;
         if (mode != MODE_SAME) {
             counter *c = &m->same[(lately & 7) | (uint32_t)(p->same[i] & 3) << 3];
@@ -265,13 +169,11 @@ CAIRN_FOR_EACH_MODE void code_words(cairn_coder_mode coding, packer *p, cairn_ra
         }
         if (same) {
             word = expected;
-        } else if (mode == MODE_BYTES) {
-            word = code_bytes(coding, coder, m, (lately & 1) == 0, word);
         } else {
-            word = expected + code_delta(coding, coder, m, word - expected);
+            word = code_word(coding, coder, m, mode, (lately & 1) == 0, word, expected);
         }
         if (coding == CAIRN_CODER_DECODE) {
-            store(at, word);
+            cairn_word_store(at, word);
         }
         lately = lately << 1 | same;
         if (learn) {
@@ -281,43 +183,47 @@ CAIRN_FOR_EACH_MODE void code_words(cairn_coder_mode coding, packer *p, cairn_ra
 }
 
 // How a column is coded comes before its words.
-static void code_head(cairn_range_coder *coder, source *from, column_mode *mode) {
-    *mode = (column_mode)cairn_code_raw(coder, 2, (uint32_t)*mode);
-    from->kind = (source_kind)cairn_code_raw(coder, 3, (uint32_t)from->kind);
-    if (from->kind >= SOURCE_GROUP) {
+static void code_head(cairn_range_coder *coder, cairn_word_source *from, column_mode *mode) {
+    *mode = (column_mode)cairn_code_raw(coder, 3, (uint32_t)*mode);
+    from->kind = (cairn_source_kind)cairn_code_raw(coder, 3, (uint32_t)from->kind);
+    if (from->kind == CAIRN_SOURCE_UNIT) {
+        return;
+    }
+    if (from->kind >= CAIRN_SOURCE_GROUP) {
         from->group = cairn_code_raw(coder, 5, from->group);
     }
-    if (from->kind >= SOURCE_COLUMN) {
+    if (from->kind >= CAIRN_SOURCE_COLUMN) {
         from->column = cairn_code_raw(coder, 9, from->column);
     }
-    if (from->kind >= SOURCE_LINK) {
+    if (from->kind >= CAIRN_SOURCE_LINK) { // of a rotation which of its words
         from->key = cairn_code_raw(coder, 9, from->key);
     }
-    if (from->kind >= SOURCE_DIFFERENCE) {
+    if (from->kind == CAIRN_SOURCE_DIFFERENCE) {
         from->key_b = cairn_code_raw(coder, 9, from->key_b);
     }
 }
 
 static void begin_group(packer *p, uint32_t group) {
-    memset(p->same, 0xff, p->layout.groups[group].count);
-    if (group > p->layout.slots && !p->has_elements) {
-        count_elements(p);
+    memset(p->same, 0xff, p->words.groups[group].count);
+    if (group > p->words.slots && !p->knows_bodies) {
+        cairn_state_words_count_bodies(&p->words);
+        p->knows_bodies = true;
     }
 }
 
-// The layout is filled in. False: memory is short.
-static bool open_packer(packer *p) {
-    const uint32_t slots =
-        p->layout.slots < CAIRN_WORD_GROUPS_MAX ? p->layout.groups[p->layout.slots].count : 0;
-    p->same = malloc(p->layout.elements_max);
-    p->elements = malloc((slots + 1) * sizeof *p->elements);
+// The groups are filled in. False: they do not have `size` bytes, or memory is short.
+static bool open_packer(packer *p, size_t size) {
+    if (!cairn_state_words_open(&p->words, size)) {
+        return false;
+    }
+    p->same = malloc(p->words.elements_max);
     p->model = malloc(sizeof *p->model);
-    return p->same != NULL && p->elements != NULL && p->model != NULL;
+    return p->same != NULL && p->model != NULL;
 }
 
 static void close_packer(packer *p) {
+    cairn_state_words_close(&p->words);
     free(p->same);
-    free(p->elements);
     free(p->model);
 }
 
@@ -326,103 +232,155 @@ static void close_packer(packer *p) {
 typedef struct rule {
     cairn_word_role role; // of the column
     uint32_t column, columns;
-    source_kind kind;
+    cairn_source_kind kind;
     cairn_word_role of; // of the source
     uint32_t from, key, key_b;
+    column_mode mode; // that may do better than the plain ones; MODE_SAME: none
 } rule;
 
 static const rule rules[] = {
     // A body's centre is its origin, unless its shapes lie elsewhere.
-    {CAIRN_WORDS_MOTIONS, 3, 3, SOURCE_COLUMN, CAIRN_WORDS_MOTIONS, 0, 0, 0},
-    {CAIRN_WORDS_REFERENCE_POSES, 0, 3, SOURCE_GROUP, CAIRN_WORDS_MOTIONS, 3, 0, 0},
-    {CAIRN_WORDS_SLEEP, 3, 5, SOURCE_GROUP, CAIRN_WORDS_REFERENCE_POSES, 0, 0, 0},
+    {CAIRN_WORDS_MOTIONS, 3, 3, CAIRN_SOURCE_COLUMN, CAIRN_WORDS_MOTIONS, 0, 0, 0, MODE_SAME},
+    // A rotation is a unit quaternion.
+    {CAIRN_WORDS_MOTIONS, 9, 1, CAIRN_SOURCE_UNIT, CAIRN_WORDS_MOTIONS, 0, 0, 0, MODE_SAME},
+    {CAIRN_WORDS_REFERENCE_POSES, 0, 3, CAIRN_SOURCE_GROUP, CAIRN_WORDS_MOTIONS, 3, 0, 0,
+        MODE_GRID},
+    {CAIRN_WORDS_REFERENCE_POSES, 3, 1, CAIRN_SOURCE_ROTATION, CAIRN_WORDS_MOTIONS, 6, 0, 0,
+        MODE_HALVES},
+    {CAIRN_WORDS_REFERENCE_POSES, 4, 1, CAIRN_SOURCE_ROTATION, CAIRN_WORDS_MOTIONS, 6, 1, 0,
+        MODE_HALVES},
+    {CAIRN_WORDS_SLEEP, 3, 3, CAIRN_SOURCE_GROUP, CAIRN_WORDS_REFERENCE_POSES, 0, 0, 0, MODE_GRID},
+    {CAIRN_WORDS_SLEEP, 6, 2, CAIRN_SOURCE_GROUP, CAIRN_WORDS_REFERENCE_POSES, 3, 0, 0,
+        MODE_HALVES},
+    // As a rule a body has one shape, made with it.
+    {CAIRN_WORDS_CONTACTS, 2, 2, CAIRN_SOURCE_COLUMN, CAIRN_WORDS_CONTACTS, 0, 0, 0, MODE_SAME},
     // A contact's reference is that of its bodies.
-    {CAIRN_WORDS_CONTACTS, 9, 3, SOURCE_DIFFERENCE, CAIRN_WORDS_REFERENCE_POSES, 0, 2, 3},
-    {CAIRN_WORDS_CONTACTS, 12, 2, SOURCE_LINK, CAIRN_WORDS_REFERENCE_POSES, 3, 2, 0},
-    {CAIRN_WORDS_CONTACTS, 14, 2, SOURCE_LINK, CAIRN_WORDS_REFERENCE_POSES, 3, 3, 0},
+    {CAIRN_WORDS_CONTACTS, 9, 3, CAIRN_SOURCE_DIFFERENCE, CAIRN_WORDS_REFERENCE_POSES, 0, 2, 3,
+        MODE_GRID},
+    {CAIRN_WORDS_CONTACTS, 12, 2, CAIRN_SOURCE_LINK, CAIRN_WORDS_REFERENCE_POSES, 3, 2, 0,
+        MODE_HALVES},
+    {CAIRN_WORDS_CONTACTS, 14, 2, CAIRN_SOURCE_LINK, CAIRN_WORDS_REFERENCE_POSES, 3, 3, 0,
+        MODE_HALVES},
 };
 
 static uint32_t group_of(const packer *p, cairn_word_role role) {
     uint32_t group = 0;
-    while (group < p->layout.count && p->layout.groups[group].role != (uint32_t)role) {
+    while (group < p->words.count && p->words.groups[group].role != (uint32_t)role) {
         group += 1;
     }
     return group;
 }
 
 // Bits of the differences to the candidates.
-static uint64_t misses(const packer *p, uint32_t group, uint32_t column, const source *from) {
-    uint64_t bits = 0;
-    for (uint32_t i = 0; i < p->layout.groups[group].count; ++i) {
+static uint64_t misses(
+    const packer *p, uint32_t group, uint32_t column, const cairn_word_source *from) {
+    const uint32_t sign = from->kind == CAIRN_SOURCE_UNIT ? UINT32_C(1) << 31 : 0;
+    uint64_t bits = from->kind == CAIRN_SOURCE_UNIT ? 1 : 0; // it is never left out
+    for (uint32_t i = 0; i < p->words.groups[group].count; ++i) {
+        const uint32_t word = cairn_word_of(&p->words, group, column, i);
         const uint32_t delta =
-            load(word_at(p, group, column, i)) - candidate(p, group, column, from, i);
+            word - (cairn_word_candidate(&p->words, group, column, from, i) | (word & sign));
         const uint32_t size = delta >> 31 != 0 ? ~delta : delta;
         bits += delta == 0 ? 0 : 2 + (size == 0 ? 0 : 32 - (uint32_t)__builtin_clz(size));
     }
     return bits;
 }
 
-static source choose_source(const packer *p, uint32_t group, uint32_t column, uint64_t *bits) {
-    source best = {.kind = SOURCE_PREVIOUS};
-    *bits = misses(p, group, column, &best);
+// How a column may be coded.
+typedef struct choice {
+    cairn_word_source from;
+    column_mode mode; // that is tried beside the plain ones; MODE_SAME: none
+    uint64_t bits;    // about, of the words that are not their candidates
+} choice;
+
+static choice choose_source(const packer *p, uint32_t group, uint32_t column) {
+    choice best = {.from = {.kind = CAIRN_SOURCE_PREVIOUS}, .mode = MODE_SAME};
+    best.bits = misses(p, group, column, &best.from);
     for (size_t i = 0; i < sizeof rules / sizeof rules[0]; ++i) {
         const rule *r = &rules[i];
-        if ((uint32_t)r->role != p->layout.groups[group].role || column < r->column ||
+        if ((uint32_t)r->role != p->words.groups[group].role || column < r->column ||
             column >= r->column + r->columns) {
             continue;
         }
-        const source other = {.kind = r->kind,
-            .group = group_of(p, r->of),
-            .column = r->from + column - r->column,
-            .key = r->key,
-            .key_b = r->key_b};
-        const uint64_t other_bits = is_source_valid(p, group, column, &other)
-                                        ? misses(p, group, column, &other)
-                                        : UINT64_MAX;
-        best = other_bits < *bits ? other : best;
-        *bits = other_bits < *bits ? other_bits : *bits;
+        choice other = {.from = {.kind = r->kind,
+                            .group = group_of(p, r->of),
+                            .column = r->from + column - r->column,
+                            .key = r->key,
+                            .key_b = r->key_b},
+            .mode = r->mode};
+        if (r->kind == CAIRN_SOURCE_ROTATION) {
+            other.from.column = r->from;
+        }
+        if (cairn_word_source_valid(&p->words, group, column, &other.from)) {
+            other.bits = misses(p, group, column, &other.from);
+            best = other.bits < best.bits ? other : best;
+        }
     }
     return best;
 }
 
+// Whether all words that are not their candidates survive the grid.
+static bool is_on_grid(
+    const packer *p, uint32_t group, uint32_t column, const cairn_word_source *from) {
+    for (uint32_t i = 0; i < p->words.groups[group].count; ++i) {
+        const uint32_t word = cairn_word_of(&p->words, group, column, i);
+        if (cairn_word_of_grid(cairn_word_grid_point(word)) != word &&
+            word != cairn_word_candidate(&p->words, group, column, from, i)) {
+            return false;
+        }
+    }
+    return true;
+}
+
 static size_t size_in(
-    packer *p, uint32_t group, uint32_t column, const source *from, column_mode mode) {
+    packer *p, uint32_t group, uint32_t column, const cairn_word_source *from, column_mode mode) {
     cairn_range_coder dry = cairn_range_encoder(NULL, 0);
     code_words(CAIRN_CODER_ENCODE, p, &dry, group, column, from, mode, false);
     return dry.position;
 }
 
-static void pack_column(packer *p, cairn_range_coder *coder, uint32_t group, uint32_t column) {
-    uint64_t bits;
-    source from = choose_source(p, group, column, &bits);
-    column_mode mode = MODE_SAME;
-    if (bits > 0) {
-        mode = size_in(p, group, column, &from, MODE_DELTA) <
-                       size_in(p, group, column, &from, MODE_BYTES)
-                   ? MODE_DELTA
-                   : MODE_BYTES;
+// The mode in which the column is shortest.
+static column_mode choose_mode(packer *p, uint32_t group, uint32_t column, const choice *chosen) {
+    const column_mode modes[] = {MODE_BYTES, MODE_DELTA, chosen->mode};
+    column_mode best = MODE_SAME;
+    size_t least = SIZE_MAX;
+    for (size_t i = 0; i < sizeof modes / sizeof modes[0] && chosen->bits > 0; ++i) {
+        const bool possible =
+            modes[i] != MODE_SAME &&
+            (modes[i] != MODE_GRID || is_on_grid(p, group, column, &chosen->from));
+        const size_t size =
+            possible ? size_in(p, group, column, &chosen->from, modes[i]) : SIZE_MAX;
+        best = size < least ? modes[i] : best;
+        least = size < least ? size : least;
     }
-    code_head(coder, &from, &mode);
-    code_words(CAIRN_CODER_ENCODE, p, coder, group, column, &from, mode, true);
+    return best;
+}
+
+static void pack_column(packer *p, cairn_range_coder *coder, uint32_t group, uint32_t column) {
+    choice chosen = choose_source(p, group, column);
+    column_mode mode = choose_mode(p, group, column, &chosen);
+    code_head(coder, &chosen.from, &mode);
+    code_words(CAIRN_CODER_ENCODE, p, coder, group, column, &chosen.from, mode, true);
 }
 
 static void pack_groups(packer *p, cairn_range_coder *coder) {
-    for (uint32_t g = 0; g < p->layout.count; ++g) {
+    for (uint32_t g = 0; g < p->words.count; ++g) {
         begin_group(p, g);
-        for (uint32_t c = 0; c < p->layout.groups[g].words && p->layout.groups[g].count > 0; ++c) {
+        for (uint32_t c = 0; c < p->words.groups[g].words && p->words.groups[g].count > 0; ++c) {
             pack_column(p, coder, g, c);
         }
     }
 }
 
 static bool unpack_groups(packer *p, cairn_range_coder *coder) {
-    for (uint32_t g = 0; g < p->layout.count; ++g) {
+    for (uint32_t g = 0; g < p->words.count; ++g) {
         begin_group(p, g);
-        for (uint32_t c = 0; c < p->layout.groups[g].words && p->layout.groups[g].count > 0; ++c) {
-            source from = {.kind = SOURCE_PREVIOUS};
+        for (uint32_t c = 0; c < p->words.groups[g].words && p->words.groups[g].count > 0; ++c) {
+            cairn_word_source from = {.kind = CAIRN_SOURCE_PREVIOUS};
             column_mode mode = MODE_SAME;
             code_head(coder, &from, &mode);
-            if (mode >= MODE_COUNT || !is_source_valid(p, g, c, &from)) {
+            if (mode >= MODE_COUNT || !cairn_word_source_valid(&p->words, g, c, &from) ||
+                (mode == MODE_SAME && from.kind == CAIRN_SOURCE_UNIT)) {
                 return false;
             }
             code_words(CAIRN_CODER_DECODE, p, coder, g, c, &from, mode, true);
@@ -434,10 +392,8 @@ static bool unpack_groups(packer *p, cairn_range_coder *coder) {
 size_t cairn_state_pack(const uint8_t *bytes, size_t size, const cairn_word_group *groups,
     uint32_t group_count, uint8_t *packed, size_t packed_size) {
     CAIRN_ASSERT(group_count >= 1 && group_count <= CAIRN_WORD_GROUPS_MAX);
-    packer p = {.bytes = (uint8_t *)(uintptr_t)bytes, .layout = {.count = group_count}};
-    memcpy(p.layout.groups, groups, group_count * sizeof *groups);
-    const bool fits = lay_out(&p.layout, size);
-    CAIRN_ASSERT(fits);
+    packer p = {.words = {.bytes = (uint8_t *)(uintptr_t)bytes, .count = group_count}};
+    memcpy(p.words.groups, groups, group_count * sizeof *groups);
     cairn_writer writer = cairn_writer_of(packed, packed_size);
     cairn_write_count(&writer, group_count);
     for (uint32_t g = 0; g < group_count; ++g) {
@@ -446,7 +402,7 @@ size_t cairn_state_pack(const uint8_t *bytes, size_t size, const cairn_word_grou
         cairn_write_count(&writer, groups[g].count);
     }
     size_t coded = SIZE_MAX;
-    if (writer.ok && open_packer(&p)) {
+    if (writer.ok && open_packer(&p, size)) {
         cairn_range_coder coder = cairn_range_encoder(packed + writer.at, packed_size - writer.at);
         pack_groups(&p, &coder);
         coded = cairn_range_finish(&coder);
@@ -455,12 +411,12 @@ size_t cairn_state_pack(const uint8_t *bytes, size_t size, const cairn_word_grou
     return coded == SIZE_MAX ? SIZE_MAX : writer.at + coded;
 }
 
-static bool read_layout(cairn_reader *reader, layout *out, size_t size) {
+static bool read_groups(cairn_reader *reader, cairn_state_words *out) {
     const uint64_t count = cairn_read_count(reader);
     if (count < 1 || count > CAIRN_WORD_GROUPS_MAX) {
         return false;
     }
-    *out = (layout){.count = (uint32_t)count};
+    out->count = (uint32_t)count;
     for (uint32_t g = 0; g < out->count; ++g) {
         const uint8_t slots = cairn_read_u8(reader);
         const uint64_t words = cairn_read_count(reader);
@@ -473,16 +429,13 @@ static bool read_layout(cairn_reader *reader, layout *out, size_t size) {
                 .words = (uint32_t)words,
                 .count = (uint32_t)elements};
     }
-    return reader->ok && lay_out(out, size);
+    return reader->ok;
 }
 
 bool cairn_state_unpack(const uint8_t *packed, size_t packed_size, uint8_t *bytes, size_t size) {
-    packer p = {.bytes = bytes};
+    packer p = {.words = {.bytes = bytes}};
     cairn_reader reader = cairn_reader_of(packed, packed_size);
-    if (!read_layout(&reader, &p.layout, size)) {
-        return false;
-    }
-    bool ok = open_packer(&p);
+    bool ok = read_groups(&reader, &p.words) && open_packer(&p, size);
     if (ok) {
         const size_t left = cairn_reader_left(&reader);
         cairn_range_coder coder = cairn_range_decoder(cairn_read_view(&reader, left), left);

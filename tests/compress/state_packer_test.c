@@ -33,11 +33,13 @@ TEST("what is packed comes back") {
         uint8_t packed[WORDS_SIZE_MAX];
         words_make(&state, seed);
         const size_t size = pack(&state, packed, sizeof packed);
-        // Random words: 10 of a third of the motions, 2 of each pose, 1 of each of 40, and 20 bits
-        // of 16 of each contact.
-        const size_t random_bytes =
-            4 * (10 * WORDS_BODIES / 3 + 2 * WORDS_BODIES + 40) + WORDS_CONTACTS * 16 * 20 / 8;
-        assert_in_range(size, random_bytes, random_bytes * 5 / 4);
+        // Random words: 6 of a third of the motions, 1 of each of 40. And of each body 22 bits of
+        // three components of its rotation, and 6 of three of its pose; of each contact 20 bits of
+        // 16 words, 6 of three, and 4.
+        const size_t random_bytes = 4 * (6 * WORDS_BODIES / 3 + 40) +
+                                    WORDS_BODIES * (3 * 22 + 3 * 6) / 8 +
+                                    WORDS_CONTACTS * (16 * 20 + 3 * 6 + 4) / 8;
+        assert_in_range(size, random_bytes, random_bytes * 13 / 10);
         assert_true(unpacks(packed, size, state.bytes, state.size));
     }
 }
@@ -81,22 +83,30 @@ TEST("a state of another size is refused, and bytes that are no state") {
     for (size_t cut = 0; cut < 1 + 3 * WORDS_GROUPS; ++cut) {
         assert_false(cairn_state_unpack(packed, cut, out, state.size));
     }
-    static const uint8_t malformed[][8] = {
-        {0},                             // without groups
-        {33},                            // too many
-        {1, 2, 1, 1},                    // an unknown flag
-        {1, 0, 0, 1},                    // elements without words
-        {1, 0, 0x80, 4, 1},              // 512 words
-        {1, 0, 1, 2},                    // another size
-        {1, 0, 1, 1, 0xc0},              // a mode that does not exist
-        {1, 0, 1, 1, 0x28},              // a source that does not exist
-        {1, 0, 1, 1, 0x08},              // a column that comes later
-        {1, 0, 1, 1, 0x10},              // a group that comes later
-        {2, 1, 1, 0, 0, 1, 1, 0x18 | 1}, // a link from a group that comes later
+    static const uint8_t malformed[][9] = {
+        {0},                              // without groups
+        {33},                             // too many
+        {1, 2, 1, 1},                     // an unknown flag
+        {1, 0, 0, 1},                     // elements without words
+        {1, 0, 0x80, 4, 1},               // 512 words
+        {1, 0, 1, 2},                     // another size
+        {1, 0, 1, 1, 0xa0},               // a mode that does not exist
+        {1, 0, 1, 1, 0x1c},               // a source that does not exist
+        {1, 0, 1, 1, 0x04},               // a column that comes later
+        {1, 0, 1, 1, 0x08},               // a group that comes later
+        {1, 0, 1, 1, 0x14},               // three columns before the first
+        {1, 0, 1, 1, 0x18},               // a rotation in a group that comes later
+        {2, 1, 1, 0, 0, 1, 1, 0x0c, 0x80} // a link from a group that comes later
     };
     for (size_t i = 0; i < sizeof malformed / sizeof *malformed; ++i) {
         assert_false(cairn_state_unpack(malformed[i], sizeof malformed[i], out, 4));
     }
+    // The sign of a component of a unit vector is always coded, so no mode leaves it out.
+    static const uint8_t unsigned_unit[] = {1, 0, 4, 1, 0, 0, 5, 0, 0};
+    assert_false(cairn_state_unpack(unsigned_unit, sizeof unsigned_unit, out, 16));
+    // A rotation needs four columns, and has two words: that it names a third, refused.
+    static const uint8_t third_word[] = {2, 0, 4, 1, 0, 1, 1, 0, 0, 0, 0x60, 0, 0x02, 0};
+    assert_false(cairn_state_unpack(third_word, sizeof third_word, out, 20));
 }
 
 TEST("any bytes after the groups are a state, or refused, and nothing else") {
@@ -122,9 +132,9 @@ TEST("the documented state") {
     static const uint32_t words[] = {0x574e5243, 19, 0x80000000, 1, 0x80000000, 0x80000002,
         0x3f800000, 5, 0x3f800000, 6, 0x40490fdb, 8};
     static const uint8_t documented[] = {0x03, 0x00, 0x02, 0x01, 0x01, 0x01, 0x04, 0x00, 0x02, 0x03,
-        0xbe, 0xa2, 0xc6, 0xb6, 0xf1, 0xfe, 0x75, 0x7b, 0xff, 0xff, 0xff, 0xff, 0xff, 0xfe, 0xd8,
-        0x15, 0xe5, 0x58, 0x9c, 0xb8, 0x75, 0x63, 0x6c, 0xee, 0x04, 0x23, 0xae, 0x07, 0x21, 0xad,
-        0xbf};
+        0xdf, 0x51, 0x63, 0x5b, 0x79, 0x7f, 0x9d, 0x6f, 0x7f, 0xff, 0xff, 0xff, 0xff, 0xff, 0xdb,
+        0x02, 0xc3, 0xc1, 0x98, 0x62, 0x5b, 0x17, 0x47, 0xce, 0xe0, 0x6b, 0x3d, 0x2f, 0x3f, 0x83,
+        0x70, 0x06};
     uint8_t bytes[sizeof words];
     uint8_t packed[sizeof words + 64];
     for (size_t i = 0; i < sizeof bytes; ++i) {

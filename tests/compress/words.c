@@ -6,17 +6,27 @@
 #include "base/assert.h"
 #include "base/bytes.h"
 #include "base/random.h"
+#include "sim/math/packed_rotation.h"
 
 enum { SLOTS = WORDS_BODIES + WORDS_BODIES / 4 };
 
 typedef struct body {
     uint32_t slot;
     float position[3];
-    uint32_t rotation[2];
+    cairn_packed_rotation rotation;
 } body;
 
 static float eighth(cairn_random *random) {
     return (float)(int32_t)(cairn_random_below(random, 2001) - 1000) / 8.0f;
+}
+
+// What sums, products, roots and quotients of small integers make, which are exactly rounded.
+static cairn_quat turn(cairn_random *random) {
+    float parts[4];
+    for (uint32_t k = 0; k < 4; ++k) {
+        parts[k] = (float)(int32_t)cairn_random_below(random, 201) - 100.0f;
+    }
+    return quat_normalize((cairn_quat){parts[0], parts[1], parts[2], parts[3] + 0.5f});
 }
 
 static void write_bodies(cairn_writer *writer, cairn_random *random, body bodies[WORDS_BODIES]) {
@@ -38,21 +48,30 @@ static void write_bodies(cairn_writer *writer, cairn_random *random, body bodies
         for (uint32_t k = 0; k < 3; ++k) { // a centre that is seldom elsewhere
             cairn_write_f32(writer, b->position[k] + (i % 16 == 7 ? 0.5f : 0.0f));
         }
-        for (uint32_t k = 0; k < 10; ++k) {
+        const cairn_quat q = turn(random);
+        const float rotation[] = {q.x, q.y, q.z, q.w};
+        b->rotation = packed_rotation_pack(q, CAIRN_PACKED_COARSE);
+        for (uint32_t k = 0; k < 4; ++k) {
+            cairn_write_f32(writer, rotation[k]);
+        }
+        for (uint32_t k = 0; k < 6; ++k) {
             cairn_write_u32(writer, i % 3 == 0 ? (uint32_t)cairn_random_next(random) : 0);
         }
     }
 }
 
+// Some of the steps of the grid of reference poses.
+static float steps(cairn_random *random) {
+    return ((float)(int32_t)cairn_random_below(random, 61) - 30.0f) / 32768.0f;
+}
+
 static void write_poses(cairn_writer *writer, cairn_random *random, body bodies[WORDS_BODIES]) {
     for (uint32_t i = 0; i < WORDS_BODIES; ++i) {
         for (uint32_t k = 0; k < 3; ++k) {
+            bodies[i].position[k] += steps(random); // of the grid
             cairn_write_f32(writer, bodies[i].position[k]);
         }
-        for (uint32_t k = 0; k < 2; ++k) {
-            bodies[i].rotation[k] = (uint32_t)cairn_random_next(random);
-            cairn_write_u32(writer, bodies[i].rotation[k]);
-        }
+        cairn_write_u32s(writer, bodies[i].rotation.words, 2);
     }
 }
 
@@ -64,11 +83,11 @@ static void write_contact(
     cairn_write_u32(writer, b->slot + 1);
     cairn_write_zeros(writer, 5 * sizeof(uint32_t));
     for (uint32_t k = 0; k < 3; ++k) {
-        cairn_write_f32(writer, b->position[k] - a->position[k]);
+        cairn_write_f32(writer, b->position[k] - a->position[k] + steps(random));
     }
-    cairn_write_u32s(writer, a->rotation, 2);
-    cairn_write_u32(writer, b->rotation[0]);
-    cairn_write_u32(writer, b->rotation[1] ^ (uint32_t)cairn_random_below(random, 8) / 7);
+    cairn_write_u32s(writer, a->rotation.words, 2);
+    cairn_write_u32(writer, b->rotation.words[0] + (uint32_t)cairn_random_below(random, 16));
+    cairn_write_u32(writer, b->rotation.words[1] ^ (uint32_t)cairn_random_below(random, 8) / 7);
     for (uint32_t k = 0; k < 16; ++k) {
         cairn_write_u32(writer, 0x3f000000u + (uint32_t)cairn_random_below(random, 1 << 20));
     }

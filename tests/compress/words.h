@@ -16,5 +16,5 @@ typedef struct words_state {
     size_t size;
 } words_state;
 
-// Only integers and exact sums of floats: every machine makes the same.
+// Only integers, and floats of operations that are exactly rounded: every machine makes the same.
 void words_make(words_state *out, uint64_t seed);

@@ -110,10 +110,10 @@ TEST("a client joins a room of 2,000 bodies within two round trips and the trans
         uint32_t warm_up_ticks;
         uint64_t state_max;
     } rows[] = {
-        {"a field at rest", FIELD, 120, 100000},
-        {"columns of ten at rest", COLUMNS, 60, 100000},
+        {"a field at rest", FIELD, 120, 50000},
+        {"columns of ten at rest", COLUMNS, 60, 40000},
         // Impulses, velocities and poses of bodies that push each other are noise: beyond 150 kB.
-        {"a heap in motion", HEAP, 150, 340000},
+        {"a heap in motion", HEAP, 150, 250000},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; ++i) {
         const figures f = measure(rows[i].how, rows[i].warm_up_ticks);
