@@ -14,8 +14,8 @@
 float cairn_minimum_extent(cairn_aabb aabb);
 // Measures the body and its shapes, which may be new.
 void cairn_body_measure(const cairn_world *world, uint32_t body);
-// How exactly its reference pose tells its rotation. Fine where that is a lever: of a large body, of
-// one that impulses do not move, on which others slide, and of one with several shapes, of which
+// How exactly its reference pose tells its rotation. Fine where that is a lever: of a large body,
+// of one that impulses do not move, on which others slide, and of one with several shapes, of which
 // one must not come within the contact margin a tick before another.
 cairn_packed_precision cairn_body_reference_precision(const cairn_world *world, uint32_t body);
 // Whether the body is so near to its reference pose that it need not be moved.
