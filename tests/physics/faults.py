@@ -93,6 +93,12 @@ FAULTS = {
     "warm-normals-lost": ("normal impulses are not kept from step to step", "sim.stability", [
         (PREPARE, "wide->points[k].impulse = points[2 * k + 1] * warm;",
          "wide->points[k].impulse = points[2 * k + 1] * (FAULT ? lanes_all(0.0f) : warm);")]),
+    "few-digits": ("contacts keep 12 digits of their impulses", "sim.stability", [
+        ("sim/soft_step/body_gather.h", "value * lanes_all(65.0f);",
+         "value * lanes_all(FAULT ? 4097.0f : 65.0f);")]),
+    "coarse-friction": ("contacts keep friction to 2^-12 of the normal impulse", "sim.stability", [
+        ("sim/soft_step/body_gather.h", "normal * lanes_all(64.0f);",
+         "normal * lanes_all(FAULT ? 2048.0f : 64.0f);")]),
     "warm-friction-lost": ("friction impulses are not kept from step to step", "sim.stability", [
         (PREPARE, "wide->friction_impulse[0] = lanes3_dot(friction, wide->tangent) * warm;",
          "wide->friction_impulse[0] = lanes3_dot(friction, wide->tangent)"
