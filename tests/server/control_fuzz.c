@@ -145,7 +145,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         kit_send_request(&s, 0, draw_request(&reader, bytes, points));
         story_run_ms(&s, 8);
     }
-    story_run_ms(&s, 100);
+    story_run_ms(&s, 48);
     CAIRN_ASSERT(story_statistics(&s).protocol_violations == 0);
     CAIRN_ASSERT(s.clients[0].roots_wrong == 0);
     CAIRN_ASSERT(story_world(&s) != NULL);
