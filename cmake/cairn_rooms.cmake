@@ -3,14 +3,21 @@
 # Folders whose sources give the fuzzers feedback if the flags do not ask for it everywhere: a whole session steps worlds
 # most of the time, and the branches of solvers say nothing about the server. In the preset asan the targets' own files alone
 # do: its runs are too short for more, and every other test would pay for it.
+# Where no constant of a format is compared, the operands of comparisons say nothing, and a quarter of a session is their calls.
 set(CAIRN_FUZZ_FOLDERS "" CACHE STRING "Instrument these folders for libFuzzer")
+set(CAIRN_FUZZ_EDGES "" CACHE STRING "Those of them whose edges are counted and nothing else")
 list(JOIN CAIRN_FUZZ_FOLDERS "|" cairn_fuzz_folders)
+list(JOIN CAIRN_FUZZ_EDGES "|" cairn_fuzz_edges)
 function(cairn_fuzz_sources)
     foreach(source ${ARGN})
         cmake_path(ABSOLUTE_PATH source NORMALIZE OUTPUT_VARIABLE path)
         cmake_path(RELATIVE_PATH path BASE_DIRECTORY ${PROJECT_SOURCE_DIR})
         if(CAIRN_FUZZ_FOLDERS AND path MATCHES "^(${cairn_fuzz_folders})/")
-            set_source_files_properties(${source} PROPERTIES COMPILE_OPTIONS -fsanitize=fuzzer-no-link)
+            set(flags -fsanitize=fuzzer-no-link)
+            if(CAIRN_FUZZ_EDGES AND path MATCHES "^(${cairn_fuzz_edges})/")
+                list(APPEND flags -fno-sanitize-coverage=trace-cmp)
+            endif()
+            set_source_files_properties(${source} PROPERTIES COMPILE_OPTIONS "${flags}")
         endif()
     endforeach()
 endfunction()

@@ -29,15 +29,19 @@ FOUND = pathlib.Path("build/fuzz-found")
 KEPT_SIZE_MAX = 300 * 1000
 # Shares of a night: an execution of a whole session takes a thousand times as long as one of a decoder.
 WEIGHTS = {"server_session": 10, "client_session": 10, "server_control": 4, "client_lies": 4}
-# Executions that a target owes: small inputs 20 million, a whole session of a server or a client 500,000.
+# Executions that a target owes: small inputs 20 million, a whole session of a server or a client, or a whole world that is
+# stepped, 500,000.
 OWED = 20_000_000
-OWED_SESSIONS = dict.fromkeys(("netcode_client", "netcode_server", "client_lies", "client_session", "server_control", "server_session"), 500_000)
-# Bytes of an input, where the time of an execution grows faster than the input: hulls of twelve points.
-LENGTH_MAX = {"sim_hull": 73, "compress_frame": 128, "compress_snapshot": 256}
-# A session allocates and frees whole servers: without these a third of its time is pages that the system clears.
+OWED_SESSIONS = dict.fromkeys(("netcode_client", "netcode_server", "client_lies", "client_session", "server_control", "server_session",
+                               "sim_articulation", "sim_fracture", "sim_laboratory"), 500_000)
+# Bytes of an input, where the time of an execution grows faster than the input: hulls of twelve points, pieces of one of
+# twenty, figures of ten bodies.
+LENGTH_MAX = {"sim_hull": 73, "sim_fracture": 84, "sim_articulation": 420, "compress_frame": 128, "compress_snapshot": 256}
+# A session allocates and frees whole servers: without these a third of its time is pages that the system clears. What
+# measures a world takes megabytes and touches few of them: with these half of its time is clearing.
 ENVIRONMENT = {"MALLOC_TRIM_THRESHOLD_": "1000000000", "MALLOC_MMAP_THRESHOLD_": "1000000000", "MALLOC_TOP_PAD_": "67108864"}
 # Of a target with tens of thousands of edges, weighing inputs by their rarest features takes a quarter of the time.
-OPTIONS = {name: ["-entropic=0"] for name in ("server_session", "client_session")}
+OPTIONS = {name: ["-entropic=0"] for name in ("server_session", "client_session", "server_control")}
 # A target that finds fewer edges is blind: the code it calls is in none of the folders of CAIRN_FUZZ_FOLDERS (CMakePresets.json).
 EDGES_MIN = 10
 # Seconds that one input may take; the sanitizers make sessions slow.
@@ -64,8 +68,9 @@ def fuzz(program, name, seconds):
     options += [f"-max_len={LENGTH_MAX[name]}"] if name in LENGTH_MAX else []
     command = [program, *options, f"-max_total_time={seconds}", "-print_final_stats=1", *OPTIONS.get(name, []), found] + ([kept] if kept else [])
     watched = pathlib.Path("build/asan/bin", program.name).resolve()
+    environment = os.environ if name == "sim_laboratory" else {**os.environ, **ENVIRONMENT}
     with open(log, "wb") as out:
-        status = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=out, stderr=out).returncode
+        status = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=out, stderr=out, env=environment).returncode
     text = log.read_text(errors="replace")
     if status == 0 and watched != program and watched.exists():
         with open(log, "ab") as out:
@@ -120,7 +125,7 @@ def main():
         sys.exit(f"dev fuzz: no target in {options.build}/bin matches '{options.only}': build the target 'fuzzers' first")
     if options.list:
         for name in programs:
-            print(f"{name:<20} {OWED_SESSIONS.get(name, OWED):>10} {'whole session' if name in OWED_SESSIONS else 'small inputs'}")
+            print(f"{name:<20} {OWED_SESSIONS.get(name, OWED):>10} {'whole session or world' if name in OWED_SESSIONS else 'small inputs'}")
         sys.exit(0)
     seconds = options.seconds or options.plain_seconds or 60
     shares = sum(WEIGHTS.get(name, 1) for name in programs)
@@ -145,5 +150,4 @@ def main():
 
 if __name__ == "__main__":
     os.environ.setdefault("ASAN_SYMBOLIZER_PATH", "/usr/bin/llvm-symbolizer-14")
-    os.environ.update(ENVIRONMENT)
     main()

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "server/control/queue.h"
 
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,7 +24,6 @@ typedef struct cairn_control_outside {
 } cairn_control_outside;
 
 typedef struct cairn_control_entry {
-    bool taken;
     bool paid;          // for what it takes of the thread
     uint32_t client;    // or of_operator
     uint64_t client_id; // of the client, or the number of an entry of `outside`
@@ -35,13 +35,15 @@ struct cairn_control_queue {
     uint64_t turn_ns; // what this turn's requests took
     uint32_t count;   // entries[order[0 .. count)] wait, oldest first
     uint32_t order[CAIRN_CONTROL_QUEUE_MAX];
-    cairn_control_entry entries[CAIRN_CONTROL_QUEUE_MAX];
-    uint64_t outside_number; // of the last one
+    bool taken[CAIRN_CONTROL_QUEUE_MAX]; // entries
+    uint64_t outside_number;             // of the last one
     cairn_control_outside outside[CAIRN_CONTROL_QUEUE_MAX];
     cairn_operator_account accounts[CAIRN_SERVER_OPERATORS_MAX]; // of those that are not clients
     cairn_control_saves saves;
     cairn_control_lists lists;
     char reason[CAIRN_TEXT_SIZE_MAX + 1];
+    // Last: megabytes that are not cleared, because an entry is written when it is taken.
+    cairn_control_entry entries[CAIRN_CONTROL_QUEUE_MAX];
 };
 
 // As the client of requests of an operator that is not a client.
@@ -54,8 +56,12 @@ static bool is_client(uint32_t client) {
 }
 
 cairn_status cairn_control_queue_create(cairn_control_queue **out) {
-    *out = calloc(1, sizeof **out);
-    return *out == NULL ? CAIRN_OUT_OF_MEMORY : CAIRN_OK;
+    *out = malloc(sizeof **out);
+    if (*out == NULL) {
+        return CAIRN_OUT_OF_MEMORY;
+    }
+    memset(*out, 0, offsetof(cairn_control_queue, entries));
+    return CAIRN_OK;
 }
 
 void cairn_control_queue_destroy(cairn_control_queue *queue) {
@@ -140,12 +146,12 @@ static void enqueue(cairn_control_queue *queue, uint32_t client, uint64_t client
     const cairn_control_request *request) {
     CAIRN_ASSERT(queue->count < CAIRN_CONTROL_QUEUE_MAX);
     uint32_t free_entry = 0;
-    while (queue->entries[free_entry].taken) {
+    while (queue->taken[free_entry]) {
         ++free_entry;
     }
     CAIRN_ASSERT(free_entry < CAIRN_CONTROL_QUEUE_MAX);
     cairn_control_entry *entry = &queue->entries[free_entry];
-    entry->taken = true;
+    queue->taken[free_entry] = true;
     entry->paid = false;
     entry->client = client;
     entry->client_id = client_id;
@@ -307,7 +313,6 @@ static void pay(cairn_server *server, cairn_control_entry *entry, cairn_operator
 
 // False if the request has to wait.
 static bool serve_entry(cairn_server *server, cairn_control_entry *entry) {
-    CAIRN_ASSERT(entry->taken);
     const cairn_control_request *request = &entry->copy.request;
     const recipient asker = find_operator(server, entry->client, entry->client_id);
     if (has_left(asker)) {
@@ -390,17 +395,19 @@ void cairn_control_queue_advance(cairn_server *server) {
     for (uint32_t i = 0; i < queue->count; ++i) {
         // The requests of one client are carried out in order; one that waits holds up no other
         // client.
-        cairn_control_entry *entry = &queue->entries[queue->order[i]];
+        const uint32_t at = queue->order[i];
+        cairn_control_entry *entry = &queue->entries[at];
         bool held_up = false;
+        CAIRN_ASSERT(queue->taken[at]);
         for (uint32_t k = 0; k < kept; ++k) {
             const cairn_control_entry *earlier = &queue->entries[queue->order[k]];
             held_up = held_up ||
                       (earlier->client == entry->client && earlier->client_id == entry->client_id);
         }
         if (!held_up && serve_entry(server, entry)) {
-            entry->taken = false;
+            queue->taken[at] = false;
         } else {
-            queue->order[kept++] = queue->order[i];
+            queue->order[kept++] = at;
         }
     }
     CAIRN_ASSERT(kept <= queue->count && queue->count <= CAIRN_CONTROL_QUEUE_MAX);

@@ -14,10 +14,15 @@ void cairn_contact_edit_buffer_allocate(
     const size_t contacts = def->contact_capacity;
     edits->new_contacts = cairn_arena_take(from, contacts, sizeof *edits->new_contacts);
     edits->spans = cairn_arena_take(from, 2 * contacts + 1, sizeof *edits->spans);
-    const size_t blocks = cairn_cached_pairs_max(def) / CAIRN_PAIR_BLOCK + 1;
+    const size_t pairs = cairn_cached_pairs_max(def);
+    const size_t blocks = pairs / CAIRN_PAIR_BLOCK + 1;
+    const size_t places = (pairs + CAIRN_FOUND_PLACES - 1) / CAIRN_FOUND_PLACES;
+    edits->found_capacity = places < CAIRN_FOUND_MAX / CAIRN_FOUND_PLACES
+                                ? CAIRN_FOUND_PLACES * (uint32_t)places
+                                : CAIRN_FOUND_MAX;
     edits->blocks = cairn_arena_take(from, blocks, sizeof *edits->blocks);
     edits->work = cairn_arena_take(from, blocks * CAIRN_PAIR_BLOCK, sizeof *edits->work);
-    edits->found = cairn_arena_take(from, CAIRN_FOUND_MAX, sizeof *edits->found);
+    edits->found = cairn_arena_take(from, edits->found_capacity, sizeof *edits->found);
 }
 
 cairn_contact_edit cairn_contact_edit_begin(cairn_world *world) {

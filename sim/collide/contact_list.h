@@ -29,6 +29,8 @@ typedef struct cairn_contact_span {
 #define CAIRN_PAIR_BLOCK CAIRN_PAIRS_PER_BLOCK
 // Room for contacts that begin in one step; of those beyond it, the main thread finds them again.
 #define CAIRN_FOUND_MAX 4096u
+// Places are taken by several at a time, because all workers write the counter.
+#define CAIRN_FOUND_PLACES 8u
 
 typedef enum cairn_pair_outcome {
     CAIRN_PAIR_UNCHANGED = 0,
@@ -61,6 +63,7 @@ struct cairn_contact_edit_buffer {
     cairn_pair_block *blocks;
     cairn_pair_work *work; // that of a block begins at the index of its first pair
     cairn_found_contact *found;
+    uint32_t found_capacity; // at most CAIRN_FOUND_MAX, in a small world the pairs that it can have
     atomic_uint found_count;
 };
 

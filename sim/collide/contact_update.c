@@ -178,9 +178,7 @@ static void count_blocks(const void *context, uint32_t begin, uint32_t end) {
     }
 }
 
-// A place for a contact that begins. Places are taken by several at a time, because all workers
-// write the counter.
-#define PLACES 8u
+// A place for a contact that begins.
 typedef struct found_places {
     uint32_t next;
     uint32_t end;
@@ -188,13 +186,14 @@ typedef struct found_places {
 
 static uint32_t take_place(cairn_contact_edit_buffer *buffer, found_places *places) {
     if (places->next == places->end) {
-        const uint32_t next =
-            atomic_fetch_add_explicit(&buffer->found_count, PLACES, memory_order_relaxed);
-        if (next >= CAIRN_FOUND_MAX) {
-            atomic_store_explicit(&buffer->found_count, CAIRN_FOUND_MAX, memory_order_relaxed);
+        const uint32_t next = atomic_fetch_add_explicit(
+            &buffer->found_count, CAIRN_FOUND_PLACES, memory_order_relaxed);
+        if (next >= buffer->found_capacity) {
+            atomic_store_explicit(
+                &buffer->found_count, buffer->found_capacity, memory_order_relaxed);
             return CAIRN_FOUND_MAX;
         }
-        *places = (found_places){.next = next, .end = next + PLACES};
+        *places = (found_places){.next = next, .end = next + CAIRN_FOUND_PLACES};
     }
     return places->next++;
 }

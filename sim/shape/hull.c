@@ -29,8 +29,15 @@ typedef struct cloud {
     uint8_t source[CAIRN_HULL_POINTS_MAX]; // index of the point in the input
 } cloud;
 
+// A bit for each point.
+typedef struct point_set {
+    uint64_t words[CAIRN_HULL_POINTS_MAX / 64];
+} point_set;
+_Static_assert(CAIRN_HULL_POINTS_MAX % 64 == 0, "whole words");
+
 typedef struct face {
     double normal[3]; // outward, as long as twice the area of the triangle that made it
+    point_set on;     // the points on the plane, also those that are no corners
     uint32_t count;
     uint8_t points[CAIRN_HULL_POINTS_MAX]; // on the plane; after ordering, the corners
 } face;
@@ -41,11 +48,21 @@ typedef struct builder {
     uint32_t face_count;
     face faces[CAIRN_HULL_FACES_MAX];
     // Points that are on a plane together with points i and j of the loop in find_faces.
-    bool known[CAIRN_HULL_POINTS_MAX];
+    point_set known;
     uint8_t vertex_of[CAIRN_HULL_POINTS_MAX]; // number of the vertex that a point became, plus 1
     uint8_t face_of[CAIRN_HULL_VERTICES_MAX]
                    [CAIRN_HULL_VERTICES_MAX]; // left of the directed edge, plus 1
 } builder;
+
+static bool is_in(const point_set *set, uint32_t point) {
+    return (set->words[point / 64] >> point % 64 & 1) != 0;
+}
+
+static void add_all(point_set *set, const point_set *added) {
+    for (uint32_t i = 0; i < CAIRN_HULL_POINTS_MAX / 64; ++i) {
+        set->words[i] |= added->words[i];
+    }
+}
 
 static void vector_between(const double a[3], const double b[3], double out[3]) {
     out[0] = b[0] - a[0];
@@ -151,6 +168,7 @@ static uint32_t sides_of_plane(const builder *b, uint32_t through, face *f) {
     const double thickness = b->tolerance * b->tolerance * dot(f->normal, f->normal);
     uint32_t found = SIDES_NONE;
     f->count = 0;
+    f->on = (point_set){{0}};
     for (uint32_t i = 0; i < points->count && found != SIDES_BOTH; ++i) {
         double apart[3];
         vector_between(points->at[through], points->at[i], apart);
@@ -159,6 +177,7 @@ static uint32_t sides_of_plane(const builder *b, uint32_t through, face *f) {
             found |= height > 0.0 ? SIDES_ABOVE : SIDES_BELOW;
         } else {
             f->points[f->count++] = (uint8_t)i;
+            f->on.words[i / 64] |= UINT64_C(1) << i % 64;
         }
     }
     return found;
@@ -195,25 +214,17 @@ static const char *add_face_of_triangle(builder *b, uint32_t i, uint32_t j, uint
         return too_many;
     }
     b->faces[b->face_count++] = f;
-    for (uint32_t n = 0; n < f.count; ++n) {
-        b->known[f.points[n]] = true;
-    }
+    add_all(&b->known, &f.on);
     return NULL;
 }
 
 // Marks the points that are on some face with both points i and j.
 static void mark_known(builder *b, uint32_t i, uint32_t j) {
-    memset(b->known, 0, sizeof b->known);
+    b->known = (point_set){{0}};
     for (uint32_t n = 0; n < b->face_count; ++n) {
-        const face *f = &b->faces[n];
-        bool holds_i = false;
-        bool holds_j = false;
-        for (uint32_t k = 0; k < f->count; ++k) {
-            holds_i = holds_i || f->points[k] == i;
-            holds_j = holds_j || f->points[k] == j;
-        }
-        for (uint32_t k = 0; k < f->count && holds_i && holds_j; ++k) {
-            b->known[f->points[k]] = true;
+        const point_set *on = &b->faces[n].on;
+        if (is_in(on, i) && is_in(on, j)) {
+            add_all(&b->known, on);
         }
     }
 }
@@ -315,7 +326,7 @@ static const char *find_faces(builder *b) {
             }
             mark_known(b, i, j);
             for (uint32_t k = j + 1; k < b->cloud.count; ++k) {
-                const char *refusal = b->known[k] ? NULL : add_face_of_triangle(b, i, j, k);
+                const char *refusal = is_in(&b->known, k) ? NULL : add_face_of_triangle(b, i, j, k);
                 if (refusal != NULL) {
                     return refusal;
                 }

@@ -8,6 +8,7 @@
 #include "base/assert.h"
 #include "base/bytes.h"
 #include "schema/control_tables.h"
+#include "tests/kit/scenes.h"
 #include "tests/server/story.h"
 
 static story s; // too large for a stack
@@ -103,13 +104,40 @@ static cairn_control_request draw_request(
     return request;
 }
 
+// Worlds are created at every start, save, seek and room: small ones.
+static void start(void) {
+    static const cairn_scene *scene;
+    if (scene == NULL) {
+        scene = kit_scene("{'name': 'test', 'rules': 'sandbox', 'body_capacity': 32,"
+                          " 'shape_capacity': 32, 'joint_capacity': 8, 'contact_capacity': 64,"
+                          " 'hull_capacity': 4, 'mesh_capacity': 0, 'mesh_block_capacity': 0,"
+                          " 'seed': 1, 'bodies': ["
+                          "{'kind': 'static', 'shapes': [{'kind': 'half_space'}]},"
+                          "{'kind': 'dynamic', 'position': [0, 0.6, 0], 'grid_count': [3, 2, 1],"
+                          " 'grid_spacing': [2, 1.1, 1],"
+                          " 'shapes': [{'kind': 'box', 'half_extents': [0.5, 0.5, 0.5]}]}]}");
+    }
+    cairn_server_config config = kit_config();
+    config.first_room.scene = scene;
+    config.clients_max = 2;
+    memset(&answer, 0, sizeof answer);
+    story_start(&s, &config);
+    s.operators = true;
+    story_join(&s, CAIRN_MODE_LOCKSTEP, true);
+    s.clients[0].answer = &answer;
+    for (uint32_t i = 0; i < 50 && s.clients[0].world == NULL; ++i) {
+        story_run_ms(&s, 4);
+    }
+    CAIRN_ASSERT(s.clients[0].world != NULL);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     cairn_reader reader = cairn_reader_of(data, size);
     if (started) {
         story_end(&s);
     }
-    kit_start(&s, &answer);
+    start();
     started = true;
     for (uint32_t i = 0; i < 12 && cairn_reader_left(&reader) > 0; ++i) {
         uint8_t bytes[64];
@@ -117,7 +145,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         kit_send_request(&s, 0, draw_request(&reader, bytes, points));
         story_run_ms(&s, 8);
     }
-    story_run_ms(&s, 100);
+    story_run_ms(&s, 48);
     CAIRN_ASSERT(story_statistics(&s).protocol_violations == 0);
     CAIRN_ASSERT(s.clients[0].roots_wrong == 0);
     CAIRN_ASSERT(story_world(&s) != NULL);

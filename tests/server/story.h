@@ -61,8 +61,7 @@ typedef struct story_client {
     // Interpolating.
     cairn_command commands[CAIRN_COMMANDS_PER_TICK_MAX]; // of the last tick that was stepped
     uint32_t command_count;
-    story_snapshot held[STORY_HELD_MAX];
-    uint32_t held_count; // in all; the newest is at (held_count - 1) % STORY_HELD_MAX
+    uint32_t held_count; // in all; the newest is held[(held_count - 1) % STORY_HELD_MAX]
     cairn_frame_codec *codec;
     uint32_t keyframes, deltas, deltas_failed;
     uint32_t parts;     // are counted and acknowledged, not read
@@ -92,6 +91,8 @@ typedef struct story_client {
     uint32_t datagrams;
     uint64_t bytes;         // of them
     cairn_hash128 received; // of all datagrams, in order, with the time of each
+    // Last: a megabyte that a client without snapshots never touches.
+    story_snapshot held[STORY_HELD_MAX];
 } story_client;
 
 // The last answer and the bytes that it points into.
@@ -103,8 +104,8 @@ typedef struct story_answer {
 
 typedef struct story {
     cairn_server *server;
+    const struct cairn_scene *scene; // of the main room, and what operators find as "test"
     uint64_t now_ns;
-    story_client clients[STORY_CLIENTS_MAX];
     uint32_t client_count;
     struct cairn_virtual_network *network; // NULL: a perfect pipe
     bool server_unheard;                   // what the server sends is lost; only without a network
@@ -123,6 +124,7 @@ typedef struct story {
     uint64_t turn_ns_max;       // the longest so far
     uint32_t snapshots_checked;
     uint32_t snapshots_wrong; // client snapshots that differ from the world at their tick
+    story_client clients[STORY_CLIENTS_MAX]; // last: the server's start clears what is before
 } story;
 
 // The default of story_start, which fills the pointers of any config.
@@ -183,6 +185,8 @@ bool story_shows_world(const story *s, uint32_t client);
 // A server with control and one operator, client 0, who is a spectator in lockstep mode.
 void kit_start(story *s, story_answer *answer);
 void kit_start_with(story *s, story_answer *answer, const cairn_server_config *config);
+// Of a server with control.
+cairn_server_config kit_config(void);
 
 // Asks as client 0 and lets time pass until the answer is there, at most three seconds. A
 // NULL room is "". Returns the refusal.

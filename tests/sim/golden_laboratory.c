@@ -47,7 +47,7 @@ void golden_define_apgd(cairn_world_def *def) {
     def->stop_tolerance = 0.5f;
 }
 
-static void build_pile(cairn_world *world, uint32_t bodies) {
+void golden_build_pile(cairn_world *world, uint32_t bodies) {
     cairn_shape_def shape = cairn_shape_def_default();
     shape.kind = CAIRN_SHAPE_HALF_SPACE;
     const cairn_quat upright = {.x = 0.0f, .y = 0.0f, .z = 0.0f, .w = 1.0f};
@@ -82,11 +82,11 @@ static void build_pile(cairn_world *world, uint32_t bodies) {
 }
 
 void golden_build_laboratory(cairn_world *world) {
-    build_pile(world, 10);
+    golden_build_pile(world, 10);
 }
 
 // Lemke's algorithm takes a third power of the rows: ten bodies for 80 ticks would take longer than
 // all other scenes.
 void golden_build_direct(cairn_world *world) {
-    build_pile(world, 6);
+    golden_build_pile(world, 6);
 }

@@ -68,6 +68,7 @@ void golden_define_split(cairn_world_def *def);
 void golden_define_gradient(cairn_world_def *def);
 void golden_define_mprgp(cairn_world_def *def);
 void golden_define_apgd(cairn_world_def *def);
+void golden_build_pile(cairn_world *world, uint32_t bodies);
 void golden_build_laboratory(cairn_world *world);
 void golden_build_direct(cairn_world *world);
 

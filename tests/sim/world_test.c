@@ -2,6 +2,7 @@
 // Rules of the world around the solver: ids, capacities, checks, events, disabled bodies, queries.
 
 #include "sim/state/world.h"
+#include "sim/world/scratch.h"
 #include "tests/sim/world_kit.h"
 
 #include <math.h>
@@ -311,6 +312,16 @@ TEST("a body that becomes invalid in a stack leaves the stack standing") {
 }
 
 // queries
+
+// A room has four worlds, and a server many rooms.
+TEST("a small world takes less than a megabyte to be stepped") {
+    cairn_world_def def = cairn_world_def_default();
+    def.body_capacity = def.shape_capacity = 32;
+    def.joint_capacity = 8;
+    def.contact_capacity = 64;
+    SCOPED(cairn_world) *world = kit_world(&def);
+    assert_in_range(world->scratch->size, 1, 1 << 20);
+}
 
 TEST("a ray hits the nearest shape") {
     SCOPED(cairn_world) *world = kit_world(NULL);
