@@ -12,10 +12,10 @@ static const uint64_t act_delay_ns = 1000000;
 // lost (seed 28003299).
 static const uint32_t token_used_after = 400;
 
-void cairn_attacker_init(cairn_attacker *attacker, uint64_t seed) {
+void cairn_attacker_init(cairn_attacker *attacker, uint64_t seed, const cairn_address *own) {
     memset(attacker, 0, sizeof *attacker);
     attacker->random = cairn_random_of(seed);
-    cairn_address_parse("203.0.113.66:6666", &attacker->address);
+    attacker->address = *own;
 }
 
 static bool is_request(const uint8_t *bytes, size_t size) {

@@ -29,7 +29,7 @@ typedef struct cairn_attacker {
     } held[CAIRN_ATTACKER_HELD_MAX];
 } cairn_attacker;
 
-void cairn_attacker_init(cairn_attacker *attacker, uint64_t seed);
+void cairn_attacker_init(cairn_attacker *attacker, uint64_t seed, const cairn_address *own);
 // The network's tap: keeps a sample of what passes.
 void cairn_attacker_observe(void *attacker, const cairn_address *from, const cairn_address *to,
     const uint8_t *bytes, size_t size);

@@ -16,6 +16,8 @@
 static const uint64_t ms_ns = 1000000;
 static const uint64_t act_ns_max = 8 * CAIRN_NS_PER_S;
 static const uint64_t first_client_id = UINT64_C(1) << 40;
+// Of its payloads, that come from another address.
+static const uint64_t moved_permille = 10;
 // Of a token that no server may accept.
 static const uint32_t too_long_s = 3600;
 
@@ -37,13 +39,14 @@ static uint64_t local_ns(const cairn_hostile *h) {
 bool cairn_hostile_create(cairn_hostile *h, cairn_system *system, uint64_t seed, const char *room,
     const cairn_virtual_path *path) {
     cairn_link_config link = cairn_link_config_default();
-    const cairn_address address = {.family = CAIRN_ADDRESS_IPV4,
-        .port = (uint16_t)(30000 + seed % 1000),
-        .ip = {203, 0, 113, (uint8_t)(100 + seed % 100)}};
     *h = (cairn_hostile){.system = system,
         .random = cairn_random_of(seed),
+        .path_random = cairn_random_of(seed + 1),
         .client_id = first_client_id + seed,
+        .host = (uint8_t)(100 + seed % 100),
         .room = room};
+    const cairn_address address = cairn_system_address(
+        system, CAIRN_SYSTEM_HOSTILES, h->host, (uint16_t)(30000 + seed % 1000));
     h->endpoint = cairn_virtual_endpoint(system->network, &address, (cairn_virtual_clock){0});
     cairn_virtual_connect(system->network, h->endpoint, system->server_endpoint, path);
     link.unreliable_size_max = 4096;
@@ -221,6 +224,24 @@ static void change_payload(cairn_hostile *h, uint8_t *payload, size_t size) {
     }
 }
 
+// From another address, which the server has to try, or in the name of a client that never asked
+// for it.
+static void send_moved(
+    cairn_hostile *h, const cairn_address *to, const uint8_t *bytes, size_t size) {
+    const uint32_t i = (uint32_t)cairn_random_below(&h->path_random, CAIRN_SYSTEM_CLIENTS_MAX);
+    const cairn_system_client *victim = &h->system->clients[i];
+    h->moves += 1;
+    if (victim->has_endpoint) {
+        const cairn_address from = *cairn_virtual_address(h->system->network, victim->endpoint);
+        cairn_virtual_inject(h->system->network, &from, to, bytes, size, ms_ns);
+        return;
+    }
+    const cairn_address moved = cairn_system_address(h->system, CAIRN_SYSTEM_HOSTILES, h->host,
+        (uint16_t)(31000 + cairn_random_below(&h->path_random, 1000)));
+    cairn_virtual_move(h->system->network, h->endpoint, &moved);
+    cairn_virtual_send(h->system->network, h->endpoint, to, bytes, size);
+}
+
 static void send_datagrams(cairn_hostile *h) {
     uint8_t bytes[CAIRN_DATAGRAM_SIZE_MAX];
     uint8_t payload[CAIRN_PAYLOAD_SIZE_MAX];
@@ -232,7 +253,9 @@ static void send_datagrams(cairn_hostile *h) {
     while (h->connected && (size = cairn_link_next_payload(h->link, local_ns(h), payload)) > 0) {
         change_payload(h, payload, size);
         size = cairn_netcode_client_encrypt(h->netcode, local_ns(h), payload, size, &to, bytes);
-        if (size > 0) {
+        if (size > 0 && cairn_random_below(&h->path_random, 1000) < moved_permille) {
+            send_moved(h, &to, bytes, size);
+        } else if (size > 0) {
             cairn_virtual_send(h->system->network, h->endpoint, &to, bytes, size);
         }
     }
@@ -333,9 +356,8 @@ static void show_tokens(cairn_hostile *h) {
         const cairn_packet_request request = {
             token.protocol_id, token.expire_unix_s, token.nonce, token.private_data};
         const size_t size = cairn_packet_write_request(&request, bytes);
-        const cairn_address from = {.family = CAIRN_ADDRESS_IPV4,
-            .port = (uint16_t)(1 + below(h, 65535)),
-            .ip = {203, 0, 113, 99}};
+        const cairn_address from = cairn_system_address(
+            h->system, CAIRN_SYSTEM_HOSTILES, 99, (uint16_t)(1 + below(h, 65535)));
         cairn_virtual_inject(h->system->network, &from,
             cairn_virtual_address(h->system->network, h->system->server_endpoint), bytes, size,
             ms_ns);

@@ -3,7 +3,8 @@
 
 // A hostile client that holds valid tokens: it speaks netcode, the link and the codec as any client
 // does, and lies in them. Everything that it sends is encrypted with its own keys, so a server
-// takes it for a client. What it does changes every few seconds.
+// takes it for a client. What it does changes every few seconds. Now and then its address changes,
+// or some of its datagrams come from the address of another client.
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -37,7 +38,9 @@ typedef struct cairn_hostile_token {
 typedef struct cairn_hostile {
     cairn_system *system;
     cairn_random random;
-    uint64_t client_id; // of all its tokens
+    cairn_random path_random; // of where its datagrams come from
+    uint64_t client_id;       // of all its tokens
+    uint8_t host;             // of its address
     uint32_t endpoint;
     const char *room;
     cairn_netcode_client *netcode; // owned, as the next two
@@ -60,6 +63,7 @@ typedef struct cairn_hostile {
     uint64_t admitted_twice; // sessions that a spent token made: a finding
     uint64_t messages;       // sent, in all
     uint64_t sessions;
+    uint64_t moves; // times that its datagrams came from another address
 } cairn_hostile;
 
 // The path is both ways. False: out of memory; destroy is allowed.

@@ -9,6 +9,7 @@
 #include "storm/state.h"
 
 static const uint64_t ms_ns = 1000000;
+static const uint16_t attacker_port = 6666;
 
 const char *cairn_storm_finding_name(cairn_storm_finding finding) {
     static const char *const names[CAIRN_STORM_FINDING_COUNT] = {
@@ -195,7 +196,7 @@ static bool create_from_seed(cairn_storm *s) {
     s->attacker_permille = cairn_storm_chance(s, 600) ? (uint32_t)cairn_storm_below(s, 500) : 0;
     s->attacker_permille = s->config.no_faults ? 0 : s->attacker_permille;
     s->fault_permille = 2 + (uint32_t)cairn_storm_below(s, 30);
-    cairn_attacker_init(&s->attacker, cairn_random_next(&s->random));
+    const uint64_t attacker_seed = cairn_random_next(&s->random);
     bool allocated = true;
     for (uint32_t r = 0; r < s->room_count; r++) {
         allocated =
@@ -216,6 +217,9 @@ static bool create_from_seed(cairn_storm *s) {
             "the server could not start: no world can be created from the scene with these rules");
         return false;
     }
+    const cairn_address own =
+        cairn_system_address(&s->system, CAIRN_SYSTEM_HOSTILES, 66, attacker_port);
+    cairn_attacker_init(&s->attacker, attacker_seed, &own);
     cairn_virtual_tap(s->system.network, cairn_attacker_observe, &s->attacker);
     s->system.after_server = cairn_storm_compare_server;
     s->system.after_client = cairn_storm_compare_client;
@@ -290,6 +294,8 @@ bool cairn_storm_run(const cairn_storm_config *config, cairn_storm_report *repor
     for (uint32_t i = 0; i < s->hostile_count; i++) {
         s->report.hostile_messages += s->hostiles[i].messages;
         s->report.hostile_sessions += s->hostiles[i].sessions;
+        s->report.hostile_moves += s->hostiles[i].moves;
+        s->report.hostile_ipv6 += s->system.config.ipv6 ? s->hostiles[i].sessions : 0;
         cairn_hostile_destroy(&s->hostiles[i]);
     }
     cairn_storm_close_disk(s);

@@ -166,15 +166,27 @@ bool cairn_system_restart_server(cairn_system *system) {
     return create_server(system);
 }
 
-static cairn_address next_address(cairn_system *system, uint32_t i) {
-    cairn_address address = {.family = CAIRN_ADDRESS_IPV4,
-        .port = (uint16_t)system->next_port,
-        .ip = {198, 51, 100, (uint8_t)(i + 1)}};
-    if (system->config.ipv6) {
-        address.family = CAIRN_ADDRESS_IPV6;
-        memcpy(address.ip, (const uint8_t[16]){0x20, 0x01, 0x0d, 0xb8, 0, 1}, 16);
-        address.ip[15] = (uint8_t)(i + 1);
+cairn_address cairn_system_address(
+    const cairn_system *system, cairn_system_subnet subnet, uint8_t host, uint16_t port) {
+    const uint8_t high = (uint8_t)(port >> 8);
+    const uint8_t low = (uint8_t)port;
+    const uint8_t net = (uint8_t)subnet;
+    cairn_address address = {.family = CAIRN_ADDRESS_IPV4, .port = port};
+    if (!system->config.ipv6) {
+        const uint8_t ip[2][4] = {{198, 51, 100, host}, {203, 0, 113, host}};
+        memcpy(address.ip, ip[subnet == CAIRN_SYSTEM_CLIENTS ? 0 : 1], 4);
+        return address;
     }
+    const uint8_t global[16] = {0x20, 0x01, 0x0d, 0xb8, 0, net, [12] = high, low, 0, host};
+    const uint8_t link_local[16] = {0xfe, 0x80, [12] = high, low, net, host};
+    address.family = CAIRN_ADDRESS_IPV6;
+    memcpy(address.ip, host % 2 == 0 ? link_local : global, sizeof address.ip);
+    return address;
+}
+
+static cairn_address next_address(cairn_system *system, uint32_t i) {
+    const cairn_address address = cairn_system_address(
+        system, CAIRN_SYSTEM_CLIENTS, (uint8_t)(i + 1), (uint16_t)system->next_port);
     system->next_port = system->next_port == 65535 ? 20000 : system->next_port + 1;
     return address;
 }
@@ -376,6 +388,7 @@ static bool hold_if_stalled(
 
 static void deliver(cairn_system *system, const cairn_virtual_datagram *datagram) {
     const uint64_t now_ns = cairn_virtual_now_ns(system->network);
+    CAIRN_ASSERT((datagram->from.family == CAIRN_ADDRESS_IPV6) == system->config.ipv6);
     if (datagram->to == system->server_endpoint) {
         if (!hold_if_stalled(&system->server_host, now_ns, datagram)) {
             receive_server(system, datagram);

@@ -18,6 +18,12 @@
 // Lifetime of tokens, s, and the longest that the server accepts.
 #define CAIRN_SYSTEM_TOKEN_LIFETIME_S 30
 
+// Who lives where.
+typedef enum cairn_system_subnet {
+    CAIRN_SYSTEM_CLIENTS = 1,
+    CAIRN_SYSTEM_HOSTILES = 2, // and the attacker
+} cairn_system_subnet;
+
 typedef struct cairn_system_config {
     uint64_t seed;
     const struct cairn_scene *scene; // must outlive the system
@@ -29,7 +35,7 @@ typedef struct cairn_system_config {
     uint32_t wait_ms;        // of the room, for late inputs
     uint32_t rooms;          // 1 or CAIRN_SYSTEM_ROOMS_MAX, of the same scene; 0: 1
     uint32_t operator_slots; // bit set; the server accepts requests if there is one
-    bool ipv6;               // the addresses of the server and its clients
+    bool ipv6;               // the addresses of the server, its clients and all others
     int32_t timeout_s;       // of silence, on either side
     cairn_virtual_clock server_clock;
     uint64_t (*memory_bytes)(void *user); // allocated by the process; NULL: hosts' bytes stay 0
@@ -123,6 +129,12 @@ void cairn_system_cut(cairn_system *system, uint32_t i, bool cut);
 // The client's or the server's host stalls for so long from now on; 0 ends a stall.
 void cairn_system_stall(cairn_system *system, uint32_t i, uint64_t stall_ns);
 void cairn_system_stall_server(cairn_system *system, uint64_t stall_ns);
+
+// The address of a host in a network of the storm, in the family of the server's. Of IPv6 every
+// second host has a link-local address, so that these share one /64 across networks; and the port
+// is in the address as well, as a host has it that takes a new temporary address now and then.
+cairn_address cairn_system_address(
+    const cairn_system *system, cairn_system_subnet subnet, uint8_t host, uint16_t port);
 
 // A token for the server. False: a field is refused.
 bool cairn_system_issue_token(cairn_system *system, uint64_t client_id, uint32_t lifetime_s,

@@ -14,14 +14,15 @@
 // hosts that stop for seconds, corrupted memory, partitions, leaves, rejoins, restarts of the
 // server, the attacker's datagrams, and in two storms of five hostile clients with valid tokens
 // that lie about roots, ask for states, play with acknowledgements, windows and tokens, join in
-// loops and are late on purpose. All bounds below hold for the other clients meanwhile. Two storms
-// of five record: then the disk fails single writes, is full for a while or hangs, and the process
-// has no free file descriptor for a while. With memory_fails, the server's allocations fail for a
-// while. Now and then nobody reads the server's log for some seconds. (The same of whole processes:
-// tests/programs/test_limits.py and tests/server/log_writer_test.c.)
-// The last CAIRN_STORM_QUIESCENCE_S seconds are free of faults, and every client must catch up. The
-// same seed, config and build of the rules give the same storm on every machine, datagram by
-// datagram; repeat a finding by its seed.
+// loops, are late on purpose, and send in the name of other clients. Every third storm is of IPv6,
+// with global and link-local addresses. All bounds below hold for the other clients meanwhile. Two
+// storms of five record: then the disk fails single writes, is full for a while or hangs, and the
+// process has no free file descriptor for a while. With memory_fails, the server's allocations fail
+// for a while. Now and then nobody reads the server's log for some seconds. (The same of whole
+// processes: tests/programs/test_limits.py and tests/server/log_writer_test.c.) The last
+// CAIRN_STORM_QUIESCENCE_S seconds are free of faults, and every client must catch up. The same
+// seed, config and build of the rules give the same storm on every machine, datagram by datagram;
+// repeat a finding by its seed.
 //
 // After every turn of an endpoint the storm checks for each cairn_storm_finding below. Nothing here
 // reads a clock, a file or a socket. One storm runs on the calling thread; several storms may run
@@ -241,6 +242,8 @@ typedef struct cairn_storm_report {
     uint64_t hostile;          // datagrams of the attacker
     uint64_t hostile_messages; // of hostile clients
     uint64_t hostile_sessions;
+    uint64_t hostile_ipv6;     // of these over IPv6
+    uint64_t hostile_moves;    // times that one had another address, or used that of another client
     uint64_t game_messages;    // and events that the rules sent and players took
     uint64_t rate_percent_min; // of the ticks due that a room stepped, worst; 0: never measured
     // Worst of the bounds above, percent of what is allowed: joins, lag, late inputs.

@@ -197,13 +197,16 @@ TEST("a drifting clock reaches a local time at the computed virtual time") {
     assert_int_equal(cairn_virtual_time_of(network, 0, UINT64_MAX), UINT64_MAX);
 }
 
+static const cairn_address attacker_address = {
+    .family = CAIRN_ADDRESS_IPV4, .port = 6666, .ip = {203, 0, 113, 66}};
+
 TEST("an attacker spoofs source addresses") {
     SCOPED(cairn_virtual_network) *network = pair(1, (cairn_virtual_path){0});
     static cairn_attacker attacker;
     const cairn_virtual_datagram *datagram;
     uint32_t own = 0;
     uint32_t spoofed = 0;
-    cairn_attacker_init(&attacker, 3);
+    cairn_attacker_init(&attacker, 3, &attacker_address);
     cairn_virtual_tap(network, cairn_attacker_observe, &attacker);
     for (uint32_t i = 0; i < 200; i++) {
         send_number(network, 0, i);
@@ -244,7 +247,7 @@ TEST("an attacker shows the token of a lost request only after its owner has a s
     static const uint8_t payload[38] = {CAIRN_PACKET_PAYLOAD | 1u << 4};
     const cairn_address *client = cairn_virtual_address(network, 0);
     const cairn_address *server = cairn_virtual_address(network, 1);
-    cairn_attacker_init(&attacker, 3);
+    cairn_attacker_init(&attacker, 3, &attacker_address);
     cairn_virtual_tap(network, cairn_attacker_observe, &attacker);
     cairn_virtual_send(network, 0, server, request, sizeof request);
     for (uint32_t i = 0; i < OTHERS; i++) {

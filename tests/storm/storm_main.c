@@ -30,6 +30,8 @@ static const figure figures[] = {
     {"hostile", AT(hostile)},
     {"hostile-messages", AT(hostile_messages)},
     {"hostile-sessions", AT(hostile_sessions)},
+    {"hostile-ipv6", AT(hostile_ipv6)},
+    {"hostile-moves", AT(hostile_moves)},
     {"edits", AT(edits)},
     {"replacements", AT(worlds_replaced)},
     {"forks", AT(forks)},
@@ -82,7 +84,7 @@ static const figure figures[] = {
     WORST(second_read_max),
     WORST(second_made_max),
 };
-enum { FIGURE_COUNT = sizeof figures / sizeof *figures, NAMED_COUNT = 28 };
+enum { FIGURE_COUNT = sizeof figures / sizeof *figures, NAMED_COUNT = 30 };
 _Static_assert(CAIRN_RESYNC_CAUSE_COUNT == 3 && CAIRN_STORM_MODES == 4, "a row for each");
 
 static uint64_t *value_of(const figure *f, cairn_storm_report *report) {

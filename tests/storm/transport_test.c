@@ -196,7 +196,8 @@ static void start(transport *t, uint64_t seed) {
     t->random = cairn_random_of(seed);
     assert_int_equal(
         cairn_virtual_network_create(cairn_random_next(&t->random), 4096, &t->network), CAIRN_OK);
-    cairn_attacker_init(&t->attacker, cairn_random_next(&t->random));
+    assert_true(cairn_address_parse("203.0.113.66:6666", &address));
+    cairn_attacker_init(&t->attacker, cairn_random_next(&t->random), &address);
     cairn_virtual_tap(t->network, cairn_attacker_observe, &t->attacker);
     cairn_address_parse("192.0.2.1:1", &address);
     cairn_virtual_endpoint(
