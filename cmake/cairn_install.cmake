@@ -154,7 +154,7 @@ if(TARGET cairn_client_uv)
 endif()
 if(TARGET cairn_server_uv)
     # With cairnd as a function (cairn/programs.h).
-    set(server_rooms cairnd agones web daemon control_words program rules_trial scene_file ${rules_file} server_uv server recording scene_worlds scene
+    set(server_rooms cairnd agones web daemon record_file control_words program rules_trial scene_file ${rules_file} server_uv server recording scene_worlds scene
         recorder bridge net schema compress checksum sim base)
     set(server_libraries PkgConfig::SODIUM PkgConfig::ZSTD PkgConfig::LIBUV PkgConfig::JANSSON PkgConfig::WEBSOCKETS m ${CMAKE_DL_LIBS})
     cairn_product(NAME server ROOMS ${server_rooms} LIBRARIES ${server_libraries} PACKAGES libsodium libzstd libuv jansson libwebsockets

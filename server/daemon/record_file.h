@@ -4,28 +4,13 @@
 // One recording as a file. It is created under a temporary name and gets its own name when its
 // first chunk is complete, so that no file ever has the name of a recording without being one. No
 // file is ever replaced: when NAME exists, it becomes NAME.1, NAME.2 and so on. After a failed
-// write the file is cut to its last whole chunk. For cairnd alone.
+// write the file is cut to its last whole chunk. For cairnd and the storm.
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#define CAIRN_RECORD_PATH_SIZE 4096
-
-// What is asked of the operating system, so that tests can make it fail. Each returns -1, with
-// errno, on failure.
-typedef struct cairn_file_calls {
-    int (*create)(void *user, const char *path); // for writing; EEXIST if it exists
-    int64_t (*write)(void *user, int file, const void *bytes, size_t size);
-    int (*sync)(void *user, int file);
-    int (*truncate)(void *user, int file, int64_t size);
-    int (*rename)(void *user, const char *from, const char *to); // EEXIST if `to` exists
-    int (*sync_folder)(void *user, const char *path_in_it);
-    int (*close)(void *user, int file);
-    int (*remove)(void *user, const char *path);
-    void *user;
-} cairn_file_calls;
-extern const cairn_file_calls cairn_file_calls_system;
+#include "server/daemon/file_calls.h"
 
 // When a file's bytes are forced to the disk. What the system has taken survives the end of the
 // process in any case; this is about power loss.

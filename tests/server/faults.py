@@ -261,7 +261,7 @@ FAULTS = {
         ("tools/replay/verbs.c", "    if (input == NULL || !cairn_system_is_same_file(input, output)) {",
          "    if (FAULT || input == NULL || !cairn_system_is_same_file(input, output)) {")]),
     "file-overwritten": ("a recording that exists is replaced", "server.records", [
-        ("server/daemon/record_file.c", "AT_FDCWD, to, RENAME_NOREPLACE) == 0", "AT_FDCWD, to, FAULT ? 0 : RENAME_NOREPLACE) == 0")]),
+        ("server/daemon/file_calls.c", "AT_FDCWD, to, RENAME_NOREPLACE) == 0", "AT_FDCWD, to, FAULT ? 0 : RENAME_NOREPLACE) == 0")]),
     # ---- the place of another process
     "used-tokens-forgotten": ("used tokens are not handed over", "server.handover", [
         ("net/netcode_handover.c", "count += history->records[i].used ? 1 : 0;", "count += !FAULT && history->records[i].used ? 1 : 0;")]),
