@@ -50,6 +50,7 @@ typedef struct cairn_server_room_statistics {
     uint64_t broadcast_waiting;
     // From here on, counters that never decrease.
     uint64_t ticks_skipped; // by overload
+    uint64_t ticks_stepped; // also of worlds that were replaced
     uint64_t advances_overloaded;
     uint64_t joins;
     uint64_t leaves;

@@ -188,6 +188,7 @@ void cairn_room_finish_job(cairn_room *room) {
     CAIRN_ASSERT(commands == job->commands + job->command_count);
     CAIRN_ASSERT(cairn_world_tick(room->world) == room->scheduler.tick);
     room->hash = job->hash;
+    room->statistics.ticks_stepped += job->tick_count;
     room->statistics.game_over_step = job->game_refused;
     room->counts = job->counts;
 }

@@ -133,6 +133,8 @@ static const family room_families[] = {
     ROOM_GAUGE("players", players, "Clients with a slot."),
     ROOM_GAUGE("bodies", bodies, "Bodies of the room's world."),
     ROOM_GAUGE("bodies_awake", bodies_awake, "Bodies that do not sleep."),
+    ROOM_COUNTER("ticks_stepped", ticks_stepped,
+        "Ticks that were stepped, also of worlds that were replaced."),
     ROOM_COUNTER("ticks_skipped", ticks_skipped, "Ticks that overload has skipped."),
     ROOM_COUNTER(
         "ticks_waited", ticks_waited, "Tick times that passed while the room waited for inputs."),
