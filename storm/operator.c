@@ -314,12 +314,10 @@ void cairn_storm_restore_time(cairn_storm *s) {
 
 void cairn_storm_draw_replacements(cairn_storm *s) {
     s->replace_random = cairn_random_of(s->config.seed * 40503u + 37);
-    // Ticks of a recording are counted by the room's tick, which must not go back.
-    s->replaces =
-        s->operated && !s->disk.used && cairn_random_below(&s->replace_random, 1000) < 900;
+    s->replaces = s->operated && cairn_random_below(&s->replace_random, 1000) < 900;
 }
 
-static const char fork_name[] = "fork";
+static const char fork_name[] = CAIRN_DISK_FORK;
 
 // Replaces the world by another one, or makes a room of it, now and then.
 static void request_replacement(cairn_storm *s, uint32_t i) {
@@ -335,7 +333,9 @@ static void request_replacement(cairn_storm *s, uint32_t i) {
         request.verb = CAIRN_CONTROL_LOAD;
         request.load.name = "early";
     } else if (what < 80) {
-        const uint64_t back = 1 + cairn_random_below(&s->replace_random, 100);
+        // A recording reaches further back than the two seconds of the history.
+        const uint64_t back =
+            1 + cairn_random_below(&s->replace_random, s->disk.used && s->disk.replays ? 400 : 100);
         request.verb = CAIRN_CONTROL_SEEK;
         request.seek.tick = room->scheduler.tick > back ? room->scheduler.tick - back : 0;
     } else if (cairn_server_room_find(s->system.server, fork_name) == 0) {

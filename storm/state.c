@@ -26,6 +26,10 @@ void cairn_storm_report_finding(
     s->report.found_ns = cairn_system_now_ns(&s->system);
 }
 
+const char *cairn_storm_room_name(uint32_t room) {
+    return room == 0 ? CAIRN_ROOM_NAME_DEFAULT : CAIRN_SYSTEM_SECOND_ROOM;
+}
+
 cairn_room *cairn_storm_server_room(const cairn_storm *s, uint32_t room) {
     CAIRN_ASSERT(room < s->room_count);
     return cairn_room_table_at(&s->system.server->rooms, s->rooms[room].id);

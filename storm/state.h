@@ -21,10 +21,11 @@ typedef struct cairn_storm_room {
     uint64_t server_tick;     // the last one recorded; UINT64_MAX: none
     uint64_t ticks_recorded;  // of a server that ends: stepped and not counted as lost
     uint64_t ticks_published; // the same of the segments
+    cairn_hash128 end;        // of the server's world when it ends
     bool disturbed;           // its disk or memory failed
     uint64_t quiescence_tick; // the server's when quiescence began
     uint64_t rate_tick;       // the server's at rate_ns
-    uint64_t worlds_replaced; // of the running server's room
+    uint64_t worlds_replaced; // of the running server's room, as far as it was noticed
     uint64_t rate_ns;         // since when nothing but clients could slow the room; 0: not set
 } cairn_storm_room;
 
@@ -106,6 +107,8 @@ struct cairn_storm {
     cairn_system system;
     cairn_attacker attacker;
     cairn_disk disk;            // of the recordings
+    uint64_t forks_recorded;    // ticks of a server that ends, of rooms that an operator forked:
+    uint64_t forks_published;   // stepped and not counted as lost
     cairn_storm_reader reader;  // of the log
     cairn_random memory_random; // of faults of the server's memory
     uint64_t memory_until_ns;   // virtual; until when it fails; 0: it does not
@@ -144,6 +147,7 @@ bool cairn_storm_chance(cairn_storm *s, uint64_t permille);
 void cairn_storm_report_finding(
     cairn_storm *s, cairn_storm_finding finding, const char *format, ...);
 
+const char *cairn_storm_room_name(uint32_t room);
 // The server's room at the index.
 cairn_room *cairn_storm_server_room(const cairn_storm *s, uint32_t room);
 cairn_storm_room *cairn_storm_room_of_slot(cairn_storm *s, uint32_t slot);

@@ -99,6 +99,20 @@ static bool publish(
     return written;
 }
 
+static const struct cairn_scene *find_scene(void *storm, const char *name) {
+    const cairn_storm *s = storm;
+    return strcmp(name, s->scene->name) == 0 ? s->scene : NULL;
+}
+
+static struct cairn_world *seek(void *storm, const char *room, uint64_t tick) {
+    cairn_storm *s = storm;
+    const bool serving = s->system.serving;
+    cairn_system_fail_memory(&s->system, false);
+    struct cairn_world *world = cairn_disk_seek(&s->disk, room, tick);
+    cairn_system_fail_memory(&s->system, serving);
+    return world;
+}
+
 static bool take_task(void *storm, cairn_server_task *task) {
     cairn_storm *s = storm;
     return cairn_disk_take_task(&s->disk, task);
@@ -116,6 +130,8 @@ static void configure_server(void *storm, cairn_server_config *config) {
     config->on_record = s->disk.used ? record : NULL;
     config->on_segment = s->disk.publishes ? publish : NULL;
     config->run_task = s->disk.used ? take_task : NULL;
+    config->on_seek = s->disk.used ? seek : NULL;
+    config->find_scene = find_scene;
     config->user = storm;
     config->first_room.view_distance_m = s->view_distance_m;
     config->first_room.client_bytes_per_second = s->view_bytes_per_second;

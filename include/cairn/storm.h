@@ -10,19 +10,20 @@
 // The seed draws a small world (or the storm takes yours), a tick rate, clients of every mode in
 // one room or two, their paths (loss up to three in ten, duplicates, flipped bits, up to 200 ms
 // each way, jitter that reorders, stalls of seconds), clocks (up to 1000 ppm fast or slow), the
-// inputs of the players, the requests of an operator (pause, step, rate, spawn, move, delete),
+// inputs of the players, the requests of an operator (pause, step, rate, spawn, move, delete; and
+// reset, load, seek and fork, which replace worlds),
 // hosts that stop for seconds, corrupted memory, partitions, leaves, rejoins, restarts of the
 // server, the attacker's datagrams, and in two storms of five hostile clients with valid tokens
 // that lie about roots, ask for states, play with acknowledgements, windows and tokens, join in
 // loops, are late on purpose, and send in the name of other clients. Every third storm is of IPv6,
 // with global and link-local addresses. All bounds below hold for the other clients meanwhile. Two
-// storms of five record: then the disk fails single writes, is full for a while or hangs, and the
-// process has no free file descriptor for a while. With memory_fails, the server's allocations fail
-// for a while. Now and then nobody reads the server's log for some seconds. (The same of whole
-// processes: tests/programs/test_limits.py and tests/server/log_writer_test.c.) The last
-// CAIRN_STORM_QUIESCENCE_S seconds are free of faults, and every client must catch up. The same
-// seed, config and build of the rules give the same storm on every machine, datagram by datagram;
-// repeat a finding by its seed.
+// storms of five record: then the disk fails single writes, takes parts of them, is full for a
+// while or hangs, and the process has no free file descriptor for a while. With memory_fails, the
+// server's allocations fail for a while. Now and then nobody reads the server's log for some
+// seconds. (The same of whole processes: tests/programs/test_limits.py and
+// tests/server/log_writer_test.c.) The last CAIRN_STORM_QUIESCENCE_S seconds are free of faults,
+// and every client must catch up. The same seed, config and build of the rules give the same storm
+// on every machine, datagram by datagram; repeat a finding by its seed.
 //
 // After every turn of an endpoint the storm checks for each cairn_storm_finding below. Nothing here
 // reads a clock, a file or a socket. One storm runs on the calling thread; several storms may run
@@ -269,8 +270,12 @@ typedef struct cairn_storm_report {
     uint64_t log_stops;             // spans in which nobody read the server's log
     uint64_t log_lines;             // read
     uint64_t log_lines_lost;        // counted as such
+    uint64_t short_writes;          // of recordings, that took a part of the bytes
+    uint64_t torn_files;            // of these closed with a part of a chunk at their end
     uint64_t recorded_files;        // closed, each verified
     uint64_t recorded_ticks;        // in these
+    uint64_t recorded_replacements; // of worlds, in these
+    uint64_t recorded_seeks;        // of operators, answered from these
     uint64_t recorded_ticks_lost;   // as the server counts
     uint64_t segments_compared;     // of broadcasts, with the recording of their room
     uint64_t worlds_replaced;       // by operators

@@ -15,6 +15,7 @@
 #include "net/link.h"
 #include "net/netcode_client.h"
 #include "net/netcode_server.h"
+#include "recording/player.h"
 #include "recording/recorder.h"
 #include "schema/codec.h"
 #include "server/core/room_recording.h"
@@ -57,6 +58,9 @@ typedef enum fault {
     FLOOD_READ,
     TICKS_SENT_OFTEN,
     OPEN_FAILURE_SWALLOWED,
+    SHORT_WRITE_TAKEN_FOR_WHOLE,
+    REPLACEMENT_NUDGED,
+    SOUGHT_WORLD_NUDGED,
     LOG_LINE_DROPPED,
     LOG_LINES_MOVED,
     BODY_NOT_SENT,
@@ -81,14 +85,19 @@ static bool strikes(fault which, uint64_t after) {
     type __wrap_##name(__VA_ARGS__)
 #define REAL(name) __real_##name
 
-WRAP(cairn_timeline_verdict, cairn_timeline_step, cairn_timeline *timeline) {
-    const cairn_timeline_verdict verdict = REAL(cairn_timeline_step)(timeline);
+static void nudge(cairn_world *world) {
     cairn_body_state bodies[2];
-    if (verdict == CAIRN_TIMELINE_STEPPED && strikes(WORLD_NUDGED, 40) &&
-        cairn_world_bodies(timeline->world, bodies, 2) > 1) {
+    if (cairn_world_bodies(world, bodies, 2) > 1) {
         bodies[1].linear_velocity.x += 0.001f;
         cairn_body_set_velocity(
-            timeline->world, bodies[1].id, bodies[1].linear_velocity, bodies[1].angular_velocity);
+            world, bodies[1].id, bodies[1].linear_velocity, bodies[1].angular_velocity);
+    }
+}
+
+WRAP(cairn_timeline_verdict, cairn_timeline_step, cairn_timeline *timeline) {
+    const cairn_timeline_verdict verdict = REAL(cairn_timeline_step)(timeline);
+    if (verdict == CAIRN_TIMELINE_STEPPED && strikes(WORLD_NUDGED, 40)) {
+        nudge(timeline->world);
     }
     const uint64_t stepped = timeline->head_tick - 1;
     for (uint32_t again = 0;
@@ -323,6 +332,39 @@ WRAP(bool, cairn_disk_record, cairn_disk *disk, const char *room, const uint8_t 
            (planted == OPEN_FAILURE_SWALLOWED && disk->descriptors_ns != 0);
 }
 
+// As if the call said nothing of how much it took.
+static const cairn_file_calls *disk_calls;
+static int64_t write_claiming_all(void *user, int file, const void *bytes, size_t size) {
+    return disk_calls->write(user, file, bytes, size) > 0 ? (int64_t)size : -1;
+}
+
+WRAP(bool, cairn_record_file_append, cairn_record_file *file, const char *wanted,
+    const uint8_t *bytes, size_t size, bool *named) {
+    cairn_file_calls claiming = *file->calls;
+    disk_calls = file->calls;
+    claiming.write = write_claiming_all;
+    file->calls = planted == SHORT_WRITE_TAKEN_FOR_WHOLE ? &claiming : disk_calls;
+    const bool written = REAL(cairn_record_file_append)(file, wanted, bytes, size, named);
+    file->calls = disk_calls;
+    return written;
+}
+
+// The world is a copy for the recording.
+WRAP(void, cairn_recorder_replace, cairn_recorder *recorder, const cairn_world *world) {
+    if (planted == REPLACEMENT_NUDGED) {
+        nudge((cairn_world *)(uintptr_t)world);
+    }
+    REAL(cairn_recorder_replace)(recorder, world);
+}
+
+WRAP(cairn_world *, cairn_player_world_at, const uint8_t *bytes, size_t size, uint64_t tick) {
+    cairn_world *world = REAL(cairn_player_world_at)(bytes, size, tick);
+    if (world != NULL && planted == SOUGHT_WORLD_NUDGED) {
+        nudge(world);
+    }
+    return world;
+}
+
 WRAP(bool, cairn_line_ring_put, cairn_line_ring *ring, const char *line, size_t size) {
     if (strikes(LOG_LINE_DROPPED, 10)) {
         return true;
@@ -437,6 +479,12 @@ PLANTED("a server that makes a message for one client again and again is found a
     TICKS_SENT_OFTEN, ONLY(LOCKSTEP), 30, CAIRN_STORM_FOUND_TURN)
 PLANTED("ticks whose file could not be opened and that are not counted are found as recording",
     OPEN_FAILURE_SWALLOWED, CAIRN_STORM_ALL_MODES, 60, CAIRN_STORM_FOUND_RECORDING)
+PLANTED("a short write that is taken for a whole one is found as recording",
+    SHORT_WRITE_TAKEN_FOR_WHOLE, CAIRN_STORM_ALL_MODES, 60, CAIRN_STORM_FOUND_RECORDING)
+PLANTED("a world that replaced another and is recorded as a third is found as recording",
+    REPLACEMENT_NUDGED, CAIRN_STORM_ALL_MODES, 60, CAIRN_STORM_FOUND_RECORDING)
+PLANTED("a tick that a seek finds in a recording with another world is found as recording",
+    SOUGHT_WORLD_NUDGED, CAIRN_STORM_ALL_MODES, 60, CAIRN_STORM_FOUND_RECORDING)
 PLANTED("a line of the log that is lost and not counted is found as log", LOG_LINE_DROPPED,
     CAIRN_STORM_ALL_MODES, 30, CAIRN_STORM_FOUND_LOG)
 PLANTED("lines of the log that overtake the count of lost ones are found as log", LOG_LINES_MOVED,

@@ -53,6 +53,10 @@ static const figure figures[] = {
     {"views", AT(views_compared)},
     {"descriptor-faults", AT(descriptor_faults)},
     {"log-stops", AT(log_stops)},
+    {"short-writes", AT(short_writes)},
+    {"torn-files", AT(torn_files)},
+    {"recorded-replacements", AT(recorded_replacements)},
+    {"recorded-seeks", AT(recorded_seeks)},
     {AT(virtual_ns)},
     {AT(ticks)},
     {AT(datagrams)},
@@ -84,7 +88,7 @@ static const figure figures[] = {
     WORST(second_read_max),
     WORST(second_made_max),
 };
-enum { FIGURE_COUNT = sizeof figures / sizeof *figures, NAMED_COUNT = 30 };
+enum { FIGURE_COUNT = sizeof figures / sizeof *figures, NAMED_COUNT = 34 };
 _Static_assert(CAIRN_RESYNC_CAUSE_COUNT == 3 && CAIRN_STORM_MODES == 4, "a row for each");
 
 static uint64_t *value_of(const figure *f, cairn_storm_report *report) {
@@ -274,18 +278,21 @@ static void print_summary(const cairn_storm_report *all, uint64_t seeds) {
            "joins, lags and late inputs at most at %" PRIu64 ", %" PRIu64 " and %" PRIu64
            " percent of their bounds\n"
            "%" PRIu64 " times short of memory; %" PRIu64 " faults of the disk, %" PRIu64
-           " times short of descriptors; %" PRIu64 " stops of the log's reader, %" PRIu64
-           " lines read, %" PRIu64 " counted as lost; %" PRIu64 " recordings verified, %" PRIu64
-           " ticks, %" PRIu64 " more counted as lost; %" PRIu64 " segments compared\n"
+           " short writes, %" PRIu64 " torn files, %" PRIu64 " times short of descriptors; %" PRIu64
+           " stops of the log's reader, %" PRIu64 " lines read, %" PRIu64
+           " counted as lost; %" PRIu64 " recordings verified, %" PRIu64 " ticks, %" PRIu64
+           " more counted as lost, %" PRIu64 " worlds replaced, %" PRIu64 " sought; %" PRIu64
+           " segments compared\n"
            "one turn of the server, for one client: at most %" PRIu64 " payloads read, %" PRIu64
            " messages and kB made; in a second %" PRIu64 " and %" PRIu64 "\n"
            "equal after quiescence began: within %" PRIu64 " ticks, %" PRIu64 " ms\n"
            "memory: client %" PRIu64 " kB, growth when warm %" PRIu64 " kB; server %" PRIu64
            " kB, growth %" PRIu64 " kB\n",
         all->rollbacks, all->rollbacks_checked, all->join_percent_max, all->lag_percent_max,
-        all->late_percent_max, all->memory_faults, all->disk_faults, all->descriptor_faults,
-        all->log_stops, all->log_lines, all->log_lines_lost, all->recorded_files,
-        all->recorded_ticks, all->recorded_ticks_lost, all->segments_compared, all->turn_read_max,
+        all->late_percent_max, all->memory_faults, all->disk_faults, all->short_writes,
+        all->torn_files, all->descriptor_faults, all->log_stops, all->log_lines,
+        all->log_lines_lost, all->recorded_files, all->recorded_ticks, all->recorded_ticks_lost,
+        all->recorded_replacements, all->recorded_seeks, all->segments_compared, all->turn_read_max,
         all->turn_made_max, all->second_read_max, all->second_made_max, all->equal_ticks_max,
         all->equal_ms_max, all->client_bytes_max / 1024, all->client_growth_max / 1024,
         all->server_bytes_max / 1024, all->server_growth_max / 1024);
