@@ -25,12 +25,15 @@ typedef struct lab {
     uint64_t playing_ns[CLIENTS_MAX]; // when the client began to play; 0: it does not yet
 } lab;
 
+#define WALL(tick_rate_hz)                                                                         \
+    "{'name': 'wall', 'rules': 'sandbox', 'body_capacity': 8192, 'shape_capacity': 8192,"          \
+    " 'contact_capacity': 1024, 'tick_rate_hz': " tick_rate_hz ","                                 \
+    " 'bodies': [{'kind': 'static', 'position': [0, 0.5, 0],"                                      \
+    " 'grid_count': [66, 1, 65], 'grid_spacing': [2, 1, 2],"                                       \
+    " 'shapes': [{'kind': 'box', 'half_extents': [0.5, 0.5, 0.5]}]}]}"
+
 static const cairn_scene *scene(void) {
-    return kit_scene("{'name': 'wall', 'rules': 'sandbox', 'body_capacity': 8192,"
-                     " 'shape_capacity': 8192, 'contact_capacity': 1024, 'tick_rate_hz': 20,"
-                     " 'bodies': [{'kind': 'static', 'position': [0, 0.5, 0],"
-                     " 'grid_count': [66, 1, 65], 'grid_spacing': [2, 1, 2],"
-                     " 'shapes': [{'kind': 'box', 'half_extents': [0.5, 0.5, 0.5]}]}]}");
+    return kit_scene(WALL("20"));
 }
 
 // The name is the linker's.
@@ -52,8 +55,8 @@ static void on_other(void *user, const cairn_virtual_datagram *datagram) {
     assert_true(cairn_greedy_flow_receive(&l->flow, datagram));
 }
 
-static void lab_open(lab *l, uint32_t bytes_per_s) {
-    cairn_system_config config = cairn_system_config_default(scene());
+static void lab_open_with(lab *l, const cairn_scene *opened, uint32_t bytes_per_s) {
+    cairn_system_config config = cairn_system_config_default(opened);
     *l = (lab){.delay_ns = 20 * MS};
     assert_true(cairn_system_start(&l->system, &config));
     l->system.on_other = on_other;
@@ -61,6 +64,10 @@ static void lab_open(lab *l, uint32_t bytes_per_s) {
     l->line = cairn_virtual_bottleneck_add(
         l->system.network, (cairn_virtual_bottleneck){bytes_per_s, 100 * MS});
     cairn_system_run_until(&l->system, SECOND);
+}
+
+static void lab_open(lab *l, uint32_t bytes_per_s) {
+    lab_open_with(l, scene(), bytes_per_s);
 }
 
 static void lab_close(lab *l) {
@@ -93,10 +100,10 @@ static void compete(lab *l, cairn_greedy_flow_kind kind) {
     cairn_greedy_flow_start(&l->flow, kind, network, from, to);
 }
 
-static void run(lab *l, uint64_t duration_ns) {
+static void run_in_steps(lab *l, uint64_t duration_ns, uint64_t step_ns) {
     const uint64_t end_ns = cairn_system_now_ns(&l->system) + duration_ns;
     while (cairn_system_now_ns(&l->system) < end_ns) {
-        cairn_system_run_until(&l->system, cairn_system_now_ns(&l->system) + 10 * MS);
+        cairn_system_run_until(&l->system, cairn_system_now_ns(&l->system) + step_ns);
         if (l->flow.network != NULL) {
             cairn_greedy_flow_advance(&l->flow);
         }
@@ -108,6 +115,10 @@ static void run(lab *l, uint64_t duration_ns) {
                                                                 : l->playing_ns[i];
         }
     }
+}
+
+static void run(lab *l, uint64_t duration_ns) {
+    run_in_steps(l, duration_ns, 10 * MS);
 }
 
 static cairn_virtual_traffic traffic_to(const lab *l, uint32_t slot) {
@@ -149,6 +160,43 @@ TEST("a late join through a bottleneck loses little and takes little longer than
             assert_true(lost < 0.05);
             assert_true(took_s < 1.3 * ideal_s);
         }
+    }
+}
+
+// Where the path is fast a join is bound to ticks: a state begins with one, is handed to the stream
+// tick by tick (256 kB each), and its client plays with the first tick after it.
+TEST("a join over loopback or a local network takes six ticks more than its path, and loses none") {
+    static const struct row {
+        const char *name;
+        uint64_t delay_ns; // each way
+        uint32_t bytes_per_s;
+    } rows[] = {
+        {"loopback", 25000, UINT32_MAX},         // a copy in memory
+        {"1 Gbit/s, 0.5 ms", 250000, 125000000}, // a local network
+    };
+    for (uint32_t n = 0; n < 10; n++) {
+        const struct row *row = &rows[n / 5];
+        SCOPED(lab) l;
+        lab_open_with(&l, kit_scene(WALL("60")), row->bytes_per_s);
+        l.delay_ns = row->delay_ns;
+        run_in_steps(&l, n % 5 * 3300000 + 1, MS); // in another part of a tick each time
+        join(&l, 0);
+        const uint64_t start_ns = cairn_system_now_ns(&l.system);
+        while (l.playing_ns[0] == 0 && cairn_system_now_ns(&l.system) < start_ns + 10 * SECOND) {
+            run_in_steps(&l, MS / 10, MS / 10);
+        }
+        const cairn_virtual_traffic t = traffic_to(&l, 0);
+        // The handshake takes two round trips, HELLO and WELCOME one, and the state half of one.
+        const double ideal_ms =
+            (double)state_size(&l) / row->bytes_per_s * 1e3 + 7 * (double)row->delay_ns * 1e-6;
+        const double took_ms = (double)(l.playing_ns[0] - start_ns) * 1e-6;
+        print_message("%-18s state %llu B, ideal %.2f ms, took %.2f ms, lost %llu of %llu "
+                      "datagrams\n",
+            row->name, (unsigned long long)state_size(&l), ideal_ms, took_ms,
+            (unsigned long long)t.queue_full, (unsigned long long)t.datagrams);
+        assert_true(l.playing_ns[0] != 0);
+        assert_int_equal(t.queue_full, 0);
+        assert_true(took_ms < ideal_ms + 6 * 1000.0 / 60);
     }
 }
 
