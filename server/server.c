@@ -28,6 +28,8 @@
 #define SUSPECT_INTERVAL_NS (60 * CAIRN_NS_PER_S)
 // Of the keys derived from the config's entropy. net/netcode_server.c has the others.
 #define KEY_SKIPS 100
+// Budgets of clients that left, for each place of a client.
+#define BUDGETS_PER_CLIENT 4
 // The tick rate that counts for clients in no room.
 #define USUAL_TICK_RATE_HZ 60
 // How much longer recordings may take.
@@ -77,7 +79,8 @@ static cairn_status create_sessions(cairn_server *server) {
     server->sessions = calloc(count, sizeof *server->sessions);
     server->features = calloc(count, sizeof *server->features);
     server->due_ns = calloc(count, sizeof *server->due_ns);
-    if (server->sessions == NULL || server->features == NULL || server->due_ns == NULL) {
+    if (server->sessions == NULL || server->features == NULL || server->due_ns == NULL ||
+        !cairn_budget_ledger_create(BUDGETS_PER_CLIENT * count, &server->budgets)) {
         return CAIRN_OUT_OF_MEMORY;
     }
     for (uint32_t i = 0; i < count; ++i) {
@@ -192,6 +195,7 @@ void cairn_server_destroy(cairn_server *server) {
     cairn_link_blocks_free(&server->link_blocks);
     free(server->features);
     free(server->due_ns);
+    cairn_budget_ledger_destroy(&server->budgets);
     free(server->sessions);
     cairn_encoder_destroy(server->context.encoder);
     cairn_netcode_server_destroy(server->context.netcode);

@@ -54,11 +54,15 @@ static cairn_session_state on_connect(const dispatch *d) {
     CAIRN_ASSERT(session->link == NULL && session->room == NULL);
     // A client that comes again has no new budget; another one in its place waits for a moment.
     cairn_payload_budget_begin_again(&session->payload_budget);
+    const cairn_client_budget budget = cairn_budget_ledger_take(
+        &d->server->budgets, session->client_id, d->server->context.now_ns);
     *session = (cairn_session){
         .client = session->client,
         .due_ns = session->due_ns,
         .client_id = session->client_id,
         .work = session->work,
+        .budget = budget.bytes,
+        .message_budget = budget.messages,
         .payload_budget = session->payload_budget,
         .rights = session->rights,
         .user = session->user,
@@ -557,6 +561,10 @@ static cairn_session_state on_disconnect(const dispatch *d) {
     }
     emit(d, CAIRN_LOG_INFO, "client_left", disconnect_text(session->disconnect), 0);
     leave_room(d);
+    const cairn_client_budget used = {
+        .bytes = session->budget, .messages = session->message_budget};
+    cairn_budget_ledger_put(
+        &d->server->budgets, session->client_id, &used, d->server->context.now_ns);
     cairn_link_destroy(session->link);
     session->link = NULL;
     cairn_session_drop_conditioners(session);

@@ -54,6 +54,7 @@ typedef struct cairn_server_room_statistics {
     uint64_t advances_overloaded;
     uint64_t joins;
     uint64_t leaves;
+    uint64_t joins_delayed; // of client ids that joined too often to be sent a world at once
     uint64_t inputs_taken;
     uint64_t inputs_late;
     uint64_t inputs_early_refused;

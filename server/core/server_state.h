@@ -10,6 +10,7 @@
 #include "server/core/room_recording.h"
 #include "server/core/room_table.h"
 #include "server/resync/resync.h"
+#include "server/session/budget_ledger.h"
 #include "server/session/context.h"
 #include "server/session/session.h"
 #include <cairn/server.h>
@@ -24,6 +25,7 @@ struct cairn_server {
     cairn_server_resync resync;
     struct cairn_control_queue *control;     // NULL: control is closed
     cairn_session *sessions;                 // owned; [clients_max], by netcode's index
+    cairn_budget_ledger budgets;             // of clients that left
     struct cairn_session_features *features; // owned; [clients_max], what the sessions point to
     uint32_t jobs_out;                       // handed to the driver and not yet back
 

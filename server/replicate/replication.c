@@ -11,6 +11,9 @@
 // Baselines: enough for an acknowledgement that takes three seconds, in at most this much memory.
 #define BASELINE_SECONDS 3
 #define BASELINE_BYTES_MAX (size_t)(256 * 1024 * 1024)
+// Of a state, about.
+#define BODY_SIZE 512
+#define CONTACT_SIZE 128
 
 static uint32_t baseline_count(const cairn_room *room) {
     const size_t wanted = (size_t)BASELINE_SECONDS * room->settings.snapshot_rate_hz;
@@ -280,10 +283,39 @@ static void send_snapshot(const cairn_server_context *context, cairn_session *se
     }
 }
 
+// What a client that joins is sent, about: the last state that was encoded, or what one is made of.
+static uint64_t world_size(const cairn_room *room) {
+    const uint64_t encoded = room->replication->state.size;
+    const cairn_room_meshes *meshes = &room->replication->meshes;
+    uint64_t made_of =
+        BODY_SIZE * (uint64_t)room->counts.bodies + CONTACT_SIZE * (uint64_t)room->counts.contacts;
+    for (uint32_t i = 0; i < meshes->capacity; ++i) {
+        made_of += sizeof(uint32_t) * (uint64_t)meshes->meshes[i].word_count;
+    }
+    return encoded > made_of ? encoded : made_of;
+}
+
+// A client id that joins again and again is not sent a world each time.
+static bool is_owed_world(const cairn_server_context *context, cairn_session *session) {
+    cairn_room *room = session->room;
+    if (session->world_owed) {
+        return true;
+    }
+    session->world_owed =
+        cairn_byte_budget_spend_join(&session->budget, context->now_ns, world_size(room));
+    if (!session->world_owed && !session->world_waits) {
+        session->world_waits = true;
+        room->statistics.joins_delayed += 1;
+        cairn_context_emit(context, room, CAIRN_LOG_WARN, "join_delayed", session->client_id,
+            "the client id joined so often that it is not sent the world yet", session->slot);
+    }
+    return session->world_owed;
+}
+
 void cairn_replication_advance(
     const cairn_server_context *context, cairn_session *session, bool snapshot) {
     CAIRN_ASSERT(!session->room->job.running);
-    if (!cairn_session_is_admitted(session)) {
+    if (!cairn_session_is_admitted(session) || !is_owed_world(context, session)) {
         return;
     }
     cairn_game_sent *game = &session->replication->game;

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "server/session/byte_budget.h"
 
-#include <cairn/types.h>
-
 #include "base/assert.h"
 
 // Forgets the seconds that left the window.
@@ -52,4 +50,33 @@ bool cairn_byte_budget_spend_state(cairn_byte_budget *budget, uint64_t now_ns, u
                                 : CAIRN_BYTE_BUDGET_STATE_NS_MAX;
     budget->state_ns = now_ns + budget->state_wait_ns;
     return true;
+}
+
+bool cairn_byte_budget_spend_join(cairn_byte_budget *budget, uint64_t now_ns, uint64_t size) {
+    const uint64_t most_ns = (CAIRN_BYTE_BUDGET_JOINS - 1) * CAIRN_BYTE_BUDGET_JOIN_NS;
+    const uint64_t counted =
+        size < CAIRN_BYTE_BUDGET_JOIN_SIZE ? size : CAIRN_BYTE_BUDGET_JOIN_SIZE;
+    if (budget->join_until_ns > now_ns + most_ns) {
+        return false;
+    }
+    const uint64_t from_ns = budget->join_until_ns > now_ns ? budget->join_until_ns : now_ns;
+    budget->join_until_ns =
+        from_ns + counted * CAIRN_BYTE_BUDGET_JOIN_NS / CAIRN_BYTE_BUDGET_JOIN_SIZE;
+    return true;
+}
+
+static uint64_t later(uint64_t a, uint64_t b) {
+    return a > b ? a : b;
+}
+
+uint64_t cairn_byte_budget_expiry_ns(const cairn_byte_budget *budget) {
+    uint64_t spent = 0;
+    for (uint32_t i = 0; i < CAIRN_BYTE_BUDGET_SECONDS; ++i) {
+        spent += budget->spent[i];
+    }
+    const uint64_t window_ns =
+        spent > 0 ? (budget->second + CAIRN_BYTE_BUDGET_SECONDS) * CAIRN_NS_PER_S : 0;
+    const uint64_t state_ns =
+        budget->state_wait_ns > 0 ? budget->state_ns + 2 * CAIRN_BYTE_BUDGET_STATE_NS_MAX : 0;
+    return later(later(window_ns, state_ns), budget->join_until_ns);
 }

@@ -21,3 +21,9 @@ bool cairn_message_budget_spend(cairn_message_budget *budget, uint64_t now_ns, u
     budget->spent += cost;
     return true;
 }
+
+uint64_t cairn_message_budget_expiry_ns(const cairn_message_budget *budget) {
+    return budget->spent == 0
+               ? 0
+               : budget->spent_ns + budget->spent / CAIRN_MESSAGE_BUDGET_BYTES_PER_S + 1;
+}

@@ -18,3 +18,5 @@ typedef struct cairn_message_budget {
 
 // A message of so many bytes arrived. False: it is over the budget, and nothing is spent.
 bool cairn_message_budget_spend(cairn_message_budget *budget, uint64_t now_ns, uint32_t size);
+// From when on the budget is worth as much as one of zeros.
+uint64_t cairn_message_budget_expiry_ns(const cairn_message_budget *budget);

@@ -63,12 +63,14 @@ typedef struct cairn_session {
     bool velocities;                     // asks for coded velocities in snapshots
     uint64_t timeout_ns;                 // end of the state's time limit; UINT64_MAX: none
     uint64_t received_ns;                // when the last payload arrived
-    cairn_byte_budget budget;            // of what it asks for
+    cairn_byte_budget budget;            // of what it asks for; of its client id, as the next
     cairn_message_budget message_budget; // of what it tells the rules
     cairn_payload_budget payload_budget; // of all that it sends
     cairn_session_work work;
     uint32_t messages_refused;   // since it was told so
     uint64_t refused_told_ns;    // when that was; 0: never
+    bool world_owed;             // the room's world counts as one of those that its id is owed
+    bool world_waits;            // it is not owed yet, and the log says so
     uint64_t acknowledged;       // of the reliable stream, in bytes
     uint64_t progress_ns;        // when that grew last, or nothing was unacknowledged
     bool stream_idle;            // nothing was, when the server looked last

@@ -8,19 +8,13 @@ static bool is_used(const cairn_wait_budget *budget) {
            budget->timely_required > 0;
 }
 
-// The client's record; NULL: it has none. A free one is in *free, if there is one.
 static cairn_wait_record *find(
     cairn_wait_ledger *ledger, uint64_t client_id, uint64_t now_ns, cairn_wait_record **free) {
-    *free = NULL;
-    for (uint32_t i = 0; i < CAIRN_WAIT_LEDGER_MAX; ++i) {
-        cairn_wait_record *record = &ledger->records[i];
-        if (record->until_ns <= now_ns) {
-            *free = record;
-        } else if (record->client_id == client_id) {
-            return record;
-        }
-    }
-    return NULL;
+    cairn_id_record *free_head;
+    cairn_id_record *head = cairn_id_record_find(ledger->records, sizeof *ledger->records,
+        CAIRN_WAIT_LEDGER_MAX, client_id, now_ns, &free_head);
+    *free = (cairn_wait_record *)free_head;
+    return (cairn_wait_record *)head;
 }
 
 void cairn_wait_ledger_put(cairn_wait_ledger *ledger, uint64_t client_id,
@@ -35,7 +29,8 @@ void cairn_wait_ledger_put(cairn_wait_ledger *ledger, uint64_t client_id,
         return;
     }
     *(record != NULL ? record : free) = (cairn_wait_record){
-        .client_id = client_id, .until_ns = now_ns + CAIRN_WAIT_LEDGER_NS, .budget = *budget};
+        .head = {.client_id = client_id, .until_ns = now_ns + CAIRN_WAIT_LEDGER_NS},
+        .budget = *budget};
 }
 
 cairn_wait_budget cairn_wait_ledger_take(cairn_wait_ledger *ledger, uint64_t client_id,
@@ -46,6 +41,6 @@ cairn_wait_budget cairn_wait_ledger_take(cairn_wait_ledger *ledger, uint64_t cli
     if (record == NULL) {
         return now_ns < ledger->lost_until_ns ? *given_up : (cairn_wait_budget){0};
     }
-    record->until_ns = 0;
+    record->head.until_ns = 0;
     return record->budget;
 }

@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "server/session/id_record.h"
 #include <cairn/types.h>
 
 #define CAIRN_WAIT_LEDGER_NS (60 * CAIRN_NS_PER_S)
@@ -29,8 +30,7 @@ typedef struct cairn_wait_budget {
 } cairn_wait_budget;
 
 typedef struct cairn_wait_record {
-    uint64_t client_id;
-    uint64_t until_ns; // nothing is recorded from then on
+    cairn_id_record head;
     cairn_wait_budget budget;
 } cairn_wait_record;
 

@@ -141,6 +141,8 @@ static const family room_families[] = {
     ROOM_COUNTER("jobs_stuck", jobs_stuck, "Steps that took longer than a second."),
     ROOM_COUNTER("joins", joins, "Clients that joined."),
     ROOM_COUNTER("leaves", leaves, "Clients that left."),
+    ROOM_COUNTER("joins_delayed", joins_delayed,
+        "Joins of client ids that joined too often to be sent a world at once."),
     ROOM_COUNTER("inputs_taken", inputs_taken, "Inputs of players."),
     ROOM_COUNTER("inputs_late", inputs_late, "Inputs that arrived after their tick."),
     ROOM_COUNTER("inputs_refused", inputs_refused, "Inputs that are not finite or out of range."),

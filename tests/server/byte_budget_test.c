@@ -78,3 +78,53 @@ TEST("a state that is paid for leaves the owed one for later") {
     assert_true(cairn_byte_budget_spend_state(&budget, 0, 2000));
     assert_false(cairn_byte_budget_spend_state(&budget, 0, 2000));
 }
+
+TEST("four worlds are owed at once for joins, and then one in ten seconds") {
+    cairn_byte_budget budget = {0};
+    uint64_t now_ns = 1000 * CAIRN_NS_PER_S;
+    for (uint32_t i = 0; i < CAIRN_BYTE_BUDGET_JOINS; ++i) {
+        assert_true(cairn_byte_budget_spend_join(&budget, now_ns, 1u << 20));
+    }
+    for (uint32_t i = 0; i < 3; ++i) {
+        assert_false(cairn_byte_budget_spend_join(&budget, now_ns, 1u << 20));
+        now_ns += CAIRN_BYTE_BUDGET_JOIN_NS;
+        assert_false(cairn_byte_budget_spend_join(&budget, now_ns - 1, 1u << 20));
+        assert_true(cairn_byte_budget_spend_join(&budget, now_ns, CAIRN_BYTE_BUDGET_JOIN_SIZE));
+    }
+    assert_false(cairn_byte_budget_spend_join(&budget, now_ns, 0)); // of whatever size
+}
+
+TEST("the worlds of joins that are owed in any time are bounded in bytes") {
+    for (uint64_t seed = 1; seed <= 20; ++seed) {
+        cairn_random random = cairn_random_of(seed);
+        cairn_byte_budget budget = {0};
+        uint64_t bytes = 0;
+        uint64_t refused = 0;
+        const uint64_t most = 1 + cairn_random_below(&random, CAIRN_BYTE_BUDGET_JOIN_SIZE);
+        for (uint64_t at_ns = 0; at_ns < 60 * CAIRN_NS_PER_S;
+             at_ns += 1 + cairn_random_below(&random, CAIRN_NS_PER_S / 100)) {
+            const uint64_t size = cairn_random_below(&random, most + 1);
+            const bool owed = cairn_byte_budget_spend_join(&budget, at_ns, size);
+            bytes += owed ? size : 0;
+            refused += owed ? 0 : 1;
+        }
+        assert_true(refused > 0 || most < 1000);
+        assert_true(bytes <= (CAIRN_BYTE_BUDGET_JOINS + 6) * CAIRN_BYTE_BUDGET_JOIN_SIZE);
+    }
+}
+
+TEST("a budget is worth as much as a new one when it has expired, and not before") {
+    const uint64_t now_ns = 1000 * CAIRN_NS_PER_S;
+    cairn_byte_budget budget = {0};
+    assert_int_equal(cairn_byte_budget_expiry_ns(&budget), 0);
+    cairn_byte_budget_receive(&budget, now_ns, 1000);
+    assert_int_equal(cairn_byte_budget_expiry_ns(&budget), 0);
+    assert_true(cairn_byte_budget_spend(&budget, now_ns, 1));
+    assert_int_equal(cairn_byte_budget_expiry_ns(&budget), now_ns + 10 * CAIRN_NS_PER_S);
+    assert_true(cairn_byte_budget_spend_join(&budget, now_ns, 1u << 20));
+    assert_true(cairn_byte_budget_spend_join(&budget, now_ns, 1u << 20));
+    assert_int_equal(cairn_byte_budget_expiry_ns(&budget), now_ns + 20 * CAIRN_NS_PER_S);
+    assert_true(cairn_byte_budget_spend_state(&budget, now_ns, 1u << 20));
+    assert_int_equal(cairn_byte_budget_expiry_ns(&budget),
+        now_ns + CAIRN_BYTE_BUDGET_STATE_NS + 2 * CAIRN_BYTE_BUDGET_STATE_NS_MAX);
+}

@@ -150,6 +150,11 @@ FAULTS = {
          "if (!FAULT && save->bytes != NULL && save->bytes == saves->lent) {")]),
     "budget-refilled": ("a client that comes again has a new budget of payloads", "server.server", [
         ("server/session/payload_budget.c", "{.spent = budget->spent, .spent_ns", "{.spent = FAULT ? 0 : budget->spent, .spent_ns")]),
+    "rejoin-renews": ("a client that joins again has new budgets of bytes", "storm.rejoin", [
+        ("server/session/budget_ledger.c", "    if (until_ns <= now_ns) {", "    if (FAULT || until_ns <= now_ns) {")]),
+    "joins-unbounded": ("a world is sent for each join, however many there are", "storm.rejoin", [
+        ("server/session/byte_budget.c", "    if (budget->join_until_ns > now_ns + most_ns) {",
+         "    if (!FAULT && budget->join_until_ns > now_ns + most_ns) {")]),
     # ---- clients of a hostile server
     "lockstep-unbounded": ("lockstep has no budget of time", "client.lockstep", [
         ("client_lib/simulate/lockstep.c", "return budget->clock_ns != NULL && budget->time_ns > 0 &&",
