@@ -13,6 +13,6 @@ typedef struct cairn_id_record {
 } cairn_id_record;
 
 // The client's record among `count` of `record_size` bytes each; NULL: it has none. A free one is
-// in *free; NULL: there is none.
+// in *free; NULL: all are in force.
 cairn_id_record *cairn_id_record_find(void *records, size_t record_size, uint32_t count,
     uint64_t client_id, uint64_t now_ns, cairn_id_record **free);
