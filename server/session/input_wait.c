@@ -12,6 +12,19 @@ static uint64_t silent_ns(const cairn_room *room) {
     return SILENT_TICKS * CAIRN_NS_PER_S / room->settings.tick_rate_hz;
 }
 
+// What is left of the time that the room waited for the slot, when a share of all time has paid.
+static uint64_t unpaid_ns(const cairn_wait_budget *budget, uint64_t now_ns) {
+    const uint64_t paid_ns = (now_ns - budget->waited_at_ns) / CAIRN_INPUT_WAIT_SHARE;
+    return budget->waited_ns > paid_ns ? budget->waited_ns - paid_ns : 0;
+}
+
+static bool is_over_share(
+    const cairn_room *room, const cairn_wait_budget *budget, uint64_t now_ns) {
+    const uint64_t waits_ns = CAIRN_INPUT_WAIT_SHARE_WAITS * room->settings.wait_ms * NS_PER_MS;
+    return unpaid_ns(budget, now_ns) >
+           (waits_ns > CAIRN_INPUT_WAIT_SILENT_NS_MAX ? waits_ns : CAIRN_INPUT_WAIT_SILENT_NS_MAX);
+}
+
 // The first player whose input for the tick is worth waiting for; CAIRN_SLOT_NONE: no such player.
 // Inputs are sent until they are acknowledged, so a player who sent one for a later tick has none
 // for this tick.
@@ -20,6 +33,7 @@ static uint32_t find_missing_slot(const cairn_room *room, uint64_t tick, uint64_
         if (at->slot == CAIRN_SLOT_NONE || at->state != CAIRN_SESSION_PLAYING ||
             !cairn_mode_simulates(at->mode) ||
             room->input_wait->slots[at->slot].budget.timely_required > 0 ||
+            is_over_share(room, &room->input_wait->slots[at->slot].budget, now_ns) ||
             at->received_ns + CAIRN_INPUT_WAIT_SILENCE_NS <= now_ns) {
             continue;
         }
@@ -81,32 +95,35 @@ static void give_up_slot(const cairn_server_context *context, cairn_room *room) 
         "the room no longer waits for a slot that delayed it repeatedly", room->input_wait->slot);
 }
 
-static void count_offence(const cairn_server_context *context, cairn_room *room) {
-    cairn_wait_budget *budget = &room->input_wait->slots[room->input_wait->slot].budget;
+// Each of the three returns whether the slot is to be given up.
+static bool count_offence(const cairn_server_context *context, cairn_wait_budget *budget) {
     const bool in_row =
         budget->offences > 0 && context->now_ns - budget->offence_ns < CAIRN_INPUT_WAIT_OFFENCES_NS;
     budget->offences = in_row ? budget->offences + 1 : 1;
     budget->offence_ns = context->now_ns;
-    if (budget->offences == CAIRN_INPUT_WAIT_OFFENCES_MAX) {
-        budget->offences = 0;
-        give_up_slot(context, room);
-    }
+    const bool over = budget->offences == CAIRN_INPUT_WAIT_OFFENCES_MAX;
+    budget->offences = over ? 0 : budget->offences;
+    return over;
 }
 
 // The sum stays until its time is over, so that a slot which is waited for again gets no new
 // allowance before.
-static void count_silent_wait(
-    const cairn_server_context *context, cairn_room *room, uint64_t waited_ns) {
-    cairn_wait_budget *budget = &room->input_wait->slots[room->input_wait->slot].budget;
+static bool count_silent_wait(
+    const cairn_server_context *context, cairn_wait_budget *budget, uint64_t waited_ns) {
     if (budget->silent_ns == 0 ||
         context->now_ns - budget->silent_from_ns >= CAIRN_INPUT_WAIT_SILENT_NS) {
         budget->silent_from_ns = context->now_ns;
         budget->silent_ns = 0;
     }
     budget->silent_ns += waited_ns;
-    if (budget->silent_ns > CAIRN_INPUT_WAIT_SILENT_NS_MAX) {
-        give_up_slot(context, room);
-    }
+    return budget->silent_ns > CAIRN_INPUT_WAIT_SILENT_NS_MAX;
+}
+
+static bool count_share(const cairn_server_context *context, const cairn_room *room,
+    cairn_wait_budget *budget, uint64_t waited_ns) {
+    budget->waited_ns = unpaid_ns(budget, context->now_ns) + waited_ns;
+    budget->waited_at_ns = context->now_ns;
+    return is_over_share(room, budget, context->now_ns);
 }
 
 // The room no longer waits for this slot; it may wait for another one.
@@ -119,13 +136,18 @@ static void end_slot_wait(const cairn_server_context *context, cairn_room *room)
     const uint64_t waited_ns = context->now_ns - wait->slot_since_ns;
     wait->slots[wait->slot].waited_ns += waited_ns;
     room->statistics.input_wait_ns += waited_ns;
+    cairn_wait_budget *budget = &wait->slots[wait->slot].budget;
+    bool over = count_share(context, room, budget, waited_ns);
     if (wait->announced) {
         notify_room(context, room, CAIRN_EVENT_INPUT_WAIT_END, waited_ns / NS_PER_MS);
-        count_offence(context, room);
+        over = count_offence(context, budget) || over;
     } else {
-        count_silent_wait(context, room, waited_ns);
+        over = count_silent_wait(context, budget, waited_ns) || over;
     }
     wait->announced = false;
+    if (over) {
+        give_up_slot(context, room);
+    }
 }
 
 static void wait_for_slot(const cairn_server_context *context, cairn_room *room, uint32_t slot) {
@@ -230,6 +252,8 @@ static cairn_wait_budget recent(cairn_wait_budget budget, uint64_t now_ns) {
     if (now_ns - budget.given_up_ns >= CAIRN_INPUT_WAIT_GIVEN_UP_NS) {
         budget.times_given_up = 0;
     }
+    budget.waited_ns = unpaid_ns(&budget, now_ns);
+    budget.waited_at_ns = now_ns;
     return budget;
 }
 
@@ -242,7 +266,8 @@ void cairn_input_wait_leave(
         wait->slot = CAIRN_SLOT_NONE;
     }
     const cairn_wait_budget used = recent(wait->slots[slot].budget, context->now_ns);
-    cairn_wait_ledger_put(&wait->ledger, client_id, &used, context->now_ns);
+    const uint64_t paid_ns = context->now_ns + CAIRN_INPUT_WAIT_SHARE * used.waited_ns;
+    cairn_wait_ledger_put(&wait->ledger, client_id, &used, context->now_ns, paid_ns);
     wait->slots[slot] = (cairn_input_wait_slot){0};
 }
 

@@ -7,8 +7,11 @@
 // by a constant time. When a wait runs out, the slot is no longer waited for until one of its
 // inputs arrives on time. After three announced waits in 10 s, a slot is no longer waited for until
 // it has sent one second of inputs on time. The same holds after waits that were too short to be
-// announced, if they add up to 500 ms in 10 s: a slot slows the room by a twentieth at most. If
-// it is given up again within five minutes, it needs 4 s of inputs on time, then 16 s, then 64 s.
+// announced, if they add up to 500 ms in 10 s. And whatever the waits are, in the long run they
+// take a twentieth of the time: beyond three times settings.wait_ms more (at least 500 ms) the slot
+// is given up, and is not waited for until a twentieth of the time has paid for its waits.
+// Otherwise a player could delay the room by five seconds every ten seconds for good. If it is
+// given up again within five minutes, it needs 4 s of inputs on time, then 16 s, then 64 s.
 // Otherwise a player could delay the room three times after each second on time. A player that
 // leaves and joins again within a minute keeps the budget that it has left.
 
@@ -26,6 +29,10 @@
 // Time that waits which were not announced may take in all, within a time from the first one.
 #define CAIRN_INPUT_WAIT_SILENT_NS_MAX UINT64_C(500000000)
 #define CAIRN_INPUT_WAIT_SILENT_NS UINT64_C(10000000000)
+// Of all time, one part in so many may be waits for one slot; and once so many of the longest
+// waits.
+#define CAIRN_INPUT_WAIT_SHARE 20
+#define CAIRN_INPUT_WAIT_SHARE_WAITS 3
 // Slots that are given up again within this time count as given up so many times, at most.
 #define CAIRN_INPUT_WAIT_GIVEN_UP_NS UINT64_C(300000000000)
 #define CAIRN_INPUT_WAIT_GIVEN_UP_MAX 4

@@ -2,11 +2,11 @@
 #pragma once
 
 // How much of a room's waits (server/session/input_wait.h) players had used when they left, by
-// client id: only time renews a budget. A record is kept for a minute and is never replaced by
-// another one, because a client with many ids could push out the record of one of them. If the
-// ledger is full, a record is lost. For a minute after that, a client that joins without a record
-// starts as given up: the client whose record was lost gains nothing, and an honest client is
-// waited for after one second of inputs on time.
+// client id: only time renews a budget. A record is kept for a minute, or for as long as time takes
+// to pay for the waits, and is never replaced by another one, because a client with many ids could
+// push out the record of one of them. If the ledger is full, a record is lost. Until that would
+// have expired, a client that joins without a record starts as given up: the client whose record
+// was lost gains nothing, and an honest client is waited for after one second of inputs on time.
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -23,6 +23,8 @@ typedef struct cairn_wait_budget {
     uint64_t offence_ns; // time of the last
     uint64_t silent_ns;  // of waits that were not announced, since silent_from_ns
     uint64_t silent_from_ns;
+    uint64_t waited_ns; // of all waits at waited_at_ns, without what time has paid since
+    uint64_t waited_at_ns;
     uint32_t times_given_up;
     uint64_t given_up_ns;     // when it was the last time
     uint32_t timely_required; // inputs on time, in a row, until the room waits again; 0: it waits
@@ -40,9 +42,9 @@ typedef struct cairn_wait_ledger {
     cairn_wait_record records[CAIRN_WAIT_LEDGER_MAX];
 } cairn_wait_ledger;
 
-// The client leaves. A budget of zeros needs no record.
+// The client leaves. A budget of zeros needs no record. `paid_ns`: when its waits are paid for.
 void cairn_wait_ledger_put(cairn_wait_ledger *ledger, uint64_t client_id,
-    const cairn_wait_budget *budget, uint64_t now_ns);
+    const cairn_wait_budget *budget, uint64_t now_ns, uint64_t paid_ns);
 // The client joins; its record is removed. `given_up` is the budget of a player that is not waited
 // for.
 cairn_wait_budget cairn_wait_ledger_take(cairn_wait_ledger *ledger, uint64_t client_id,

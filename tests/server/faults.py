@@ -106,8 +106,8 @@ FAULTS = {
         ("server/resync/inquiry.c", "           inquiry->paid_until_ns < now_ns + CAIRN_INQUIRY_BURST_NS;",
          "           (FAULT || inquiry->paid_until_ns < now_ns + CAIRN_INQUIRY_BURST_NS);")]),
     "silent-waits": ("waits that are not announced cost nothing", "server.input_wait", [
-        ("server/session/input_wait.c", "if (budget->silent_ns > CAIRN_INPUT_WAIT_SILENT_NS_MAX) {",
-         "if (!FAULT && budget->silent_ns > CAIRN_INPUT_WAIT_SILENT_NS_MAX) {")]),
+        ("server/session/input_wait.c", "return budget->silent_ns > CAIRN_INPUT_WAIT_SILENT_NS_MAX;",
+         "return !FAULT && budget->silent_ns > CAIRN_INPUT_WAIT_SILENT_NS_MAX;")]),
     "waits-renewed": ("who leaves and joins again gets new waits", "server.input_wait", [
         ("server/session/wait_ledger.c", "    return record->budget;", "    return FAULT ? (cairn_wait_budget){0} : record->budget;")]),
     "waits-for-a-second": ("a second on time gives new waits each time", "server.input_wait", [
@@ -155,6 +155,8 @@ FAULTS = {
     "joins-unbounded": ("a world is sent for each join, however many there are", "storm.rejoin", [
         ("server/session/byte_budget.c", "    if (budget->join_until_ns > now_ns + most_ns) {",
          "    if (!FAULT && budget->join_until_ns > now_ns + most_ns) {")]),
+    "waits-for-good": ("a room waits for a player for seconds once in ten seconds, for good", "server.input_wait", [
+        ("server/session/input_wait.c", "    return unpaid_ns(budget, now_ns) >\n", "    return !FAULT && unpaid_ns(budget, now_ns) >\n")]),
     # ---- clients of a hostile server
     "lockstep-unbounded": ("lockstep has no budget of time", "client.lockstep", [
         ("client_lib/simulate/lockstep.c", "return budget->clock_ns != NULL && budget->time_ns > 0 &&",

@@ -182,6 +182,70 @@ TEST("being on time for a second does not give new waits again and again") {
     }
 }
 
+// A room that waits for five seconds at most, and a player that makes it wait for `wait_ms` once
+// in `every_ms`; or that leaves for a second after each wait.
+typedef struct rare_delay {
+    uint32_t every_ms, wait_ms, seconds;
+    bool comes_back;
+} rare_delay;
+
+// Returns how many percent of the due ticks the room stepped.
+static uint64_t percent_with_rare_delays(const rare_delay *rare) {
+    cairn_server_config config = story_config();
+    config.first_room.wait_ms = 5000;
+    config.first_room.tick_rate_hz = RATE_HZ;
+    story_start(&s, &config);
+    has_story = true;
+    story_join(&s, CAIRN_MODE_LOCKSTEP, false);
+    s.next_client_id = 77;
+    uint32_t client = story_join(&s, CAIRN_MODE_LOCKSTEP, false);
+    story_run_ms(&s, 1000);
+    const uint64_t from = story_tick(&s);
+    const uint64_t from_ns = s.now_ns;
+    while (s.now_ns < from_ns + rare->seconds * CAIRN_NS_PER_S) {
+        s.clients[client].mute_inputs = true;
+        for (uint32_t ms = 0; ms < rare->wait_ms; ms += 100) {
+            send_input_for(client, story_tick(&s) - 1); // it is there, and its inputs are not
+            story_run_ms(&s, 100);
+        }
+        s.clients[client].mute_inputs = false;
+        story_run_ms(&s, rare->every_ms - rare->wait_ms);
+        if (rare->comes_back && s.client_count < STORY_CLIENTS_MAX) {
+            story_leave(&s, client);
+            story_run_ms(&s, 1000);
+            client = story_join(&s, CAIRN_MODE_LOCKSTEP, false);
+            story_run_ms(&s, 1000);
+        }
+    }
+    const uint64_t due = RATE_HZ * (s.now_ns - from_ns) / CAIRN_NS_PER_S;
+    return 100 * (story_tick(&s) - from) / due;
+}
+
+TEST("a delay of seconds once in ten seconds does not go on for good") {
+    static const struct {
+        rare_delay rare;
+        uint64_t percent; // three of the longest waits, and a twentieth
+        uint64_t given_up_min;
+    } rows[] = {
+        {{15500, 5000, 310, false}, 89, 1}, {{15500, 5000, 310, true}, 88, 1},
+        {{12000, 1000, 600, false}, 92, 1},
+        {{60000, 5000, 180, false}, 91, 0}, // as a bad path has it: it is waited for
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; ++i) {
+        const uint64_t percent = percent_with_rare_delays(&rows[i].rare);
+        const cairn_server_statistics now = story_statistics(&s);
+        print_message("%u ms in %u: %u %% of the ticks, %u waits, given up %u times\n",
+            rows[i].rare.wait_ms, rows[i].rare.every_ms, (unsigned)percent,
+            (unsigned)now.total.input_waits, (unsigned)now.total.slots_given_up);
+        assert_in_range(percent, rows[i].percent, 100);
+        if (rows[i].given_up_min > 0) {
+            assert_true(now.total.slots_given_up >= rows[i].given_up_min);
+        } else {
+            assert_int_equal(now.total.slots_given_up, 0);
+        }
+    }
+}
+
 #define FIRST_TICK 100
 #define STEP_NS (CAIRN_NS_PER_S / 50)
 #define WAIT_MS 100
@@ -489,7 +553,8 @@ TEST("a player that is given up again has to be on time for longer, for five min
         }
         assert_int_equal(b.room.statistics.slots_given_up, i + 1);
         assert_int_equal(budget_of(&b)->timely_required, i < 5 ? timely[i] : 50);
-        b.wait.slots[0].budget.timely_required = 0; // it was on time
+        b.wait.slots[0].budget.timely_required = 0; // it was on time, for long
+        b.wait.slots[0].budget.waited_ns = 0;
         leave(&b, 77);
         join(&b, 77);
         assert_int_equal(budget_of(&b)->times_given_up, i < 3 ? i + 1 : i < 5 ? 4 : 1);
