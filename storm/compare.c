@@ -145,10 +145,11 @@ static void check_timeline(cairn_storm *s, uint32_t i, const cairn_timeline *tim
         check_root(s, i, tick + 1, cairn_timeline_tick_read(timeline, tick)->root);
     }
     slot->checked = confirmed;
+    // In a room that is paused at tick 0, after a reset, no tick comes (seed 42000265).
+    slot->world_tick = timeline->adopted ? confirmed : slot->world_tick;
     if (!timeline->adopted || (confirmed == before && !reloaded)) {
         return;
     }
-    slot->world_tick = confirmed;
     if (timeline->head_tick == confirmed) {
         check_root(s, i, confirmed, cairn_world_hash_read(timeline->world).full);
     }
