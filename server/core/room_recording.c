@@ -159,6 +159,17 @@ static void close_segment(cairn_room_recording *recording) {
     recording->segment.number += 1;
 }
 
+// The room is gone, and no segment is open: the last one failed, or none fitted the memory. Who
+// follows a broadcast waits for more until it is told.
+static void end_without_segment(cairn_room_recording *recording) {
+    CAIRN_ASSERT(recording->recorder == NULL);
+    if (recording->segment_ticks_max > 0) {
+        recording->segment_ticks = 0;
+        recording->segment.last = true;
+        recording->result.failures += write_record(recording, NULL, 0) ? 0 : 1;
+    }
+}
+
 // The world of a state piece, valid until the next. NULL: out of memory.
 static const cairn_world *load_state(cairn_room_recording *recording, const piece *loaded) {
     CAIRN_ASSERT(loaded->state != NULL);
@@ -253,7 +264,9 @@ static void run_task(cairn_server_task *task) {
     task_result *result = &recording->result;
     for (piece *next; (next = take_first(&recording->out)) != NULL;) {
         result->failed = result->failed && next->kind != PIECE_START;
-        if (result->failed) {
+        if (next->last && recording->recorder == NULL) {
+            end_without_segment(recording);
+        } else if (result->failed) {
             result->ticks_lost += next->tick_count;
         } else if (!write_piece(recording, next)) {
             result->failed = true;
@@ -302,9 +315,11 @@ static void emit(const cairn_room_recording *recording, cairn_log_level level,
     }
 }
 
-// The pieces that wait belong to a segment that failed; those of a later segment stay.
+// The pieces that wait belong to a segment that failed; those of a later segment stay, and so does
+// the end of all.
 static void drop_waiting(cairn_room_recording *recording) {
-    while (recording->waiting.first != NULL && recording->waiting.first->kind != PIECE_START) {
+    while (recording->waiting.first != NULL && recording->waiting.first->kind != PIECE_START &&
+           !recording->waiting.first->last) {
         piece *dropped = take_first(&recording->waiting);
         recording->counters.ticks_lost += dropped->tick_count;
         free_piece(dropped);
@@ -673,7 +688,13 @@ bool cairn_room_recording_flush(cairn_room_recording *recording) {
 
 void cairn_room_recording_end(cairn_room_recording *recording) {
     CAIRN_ASSERT(recording->state != RECORDING_ENDED);
-    if (recording->state == RECORDING_WRITES && flush_ticks(recording)) {
+    if (recording->state == RECORDING_WRITES) {
+        (void)flush_ticks(recording);
+    }
+    if (recording->end == NULL) {
+        recording->end = create_piece(PIECE_END, 0);
+    }
+    if (recording->end != NULL) {
         recording->end->last = true;
         end_segment(recording);
     }

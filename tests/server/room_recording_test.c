@@ -22,6 +22,8 @@ static cairn_server_task *tasks[TASKS_MAX]; // handed over and not run, in order
 static uint32_t task_count;
 static bool holds_tasks;
 static bool broadcasts;
+static bool segments_fail;
+static uint32_t segments_ended, broadcasts_ended;
 static uint32_t writes;
 static uint32_t fail_from, fail_to; // writes [fail_from, fail_to) fail
 static bool fails_to_close;
@@ -63,10 +65,10 @@ static bool on_record(void *user, const char *room, const uint8_t *bytes, size_t
 static bool on_segment(
     void *user, const cairn_server_segment *segment, const uint8_t *bytes, size_t size) {
     (void)user;
-    (void)segment;
     (void)bytes;
-    (void)size;
-    return true;
+    segments_ended += size == 0 ? 1 : 0;
+    broadcasts_ended += size == 0 && segment->last ? 1 : 0;
+    return size == 0 || !segments_fail;
 }
 
 static bool take_task(void *user, cairn_server_task *taken) {
@@ -177,7 +179,8 @@ static uint64_t verify_files(bool sealed) {
 BEFORE_EACH {
     task_count = 0;
     holds_tasks = false;
-    broadcasts = false;
+    broadcasts = segments_fail = false;
+    segments_ended = broadcasts_ended = 0;
     writes = fail_from = fail_to = 0;
     fails_to_close = false;
     events[0] = '\0';
@@ -389,4 +392,29 @@ TEST("what waits of a broadcast grows by as many bytes with each part") {
     assert_true(waiting[1] > waiting[0]);
     assert_int_equal(waiting[2] - waiting[1], waiting[1] - waiting[0]);
     assert_int_equal(waiting[3] - waiting[2], waiting[2] - waiting[1]);
+}
+
+// A viewer waits for segments until it is told that none follows.
+TEST("a broadcast whose writes fail is ended when its room closes") {
+    static const uint32_t ticks[] = {0, 30, 64, 100, 250}; // since they fail
+    for (size_t i = 0; i < 4 * sizeof ticks / sizeof *ticks; ++i) {
+        broadcasts = true;
+        start();
+        run_ticks(i % 2 == 0 ? 10 : 200);
+        segments_fail = true;
+        holds_tasks = i / 2 % 2 != 0; // until the room is closed
+        run_ticks(ticks[i / 4]);
+        assert_int_equal(broadcasts_ended, 0);
+        const uint64_t lost = statistics().total.broadcast_ticks_lost;
+        assert_true(cairn_server_room_destroy(server, now_ns, CAIRN_ROOM_MAIN, "test"));
+        run_tasks();
+        assert_int_equal(broadcasts_ended, 1);
+        assert_true(statistics().total.broadcast_ticks_lost >= lost);
+        cairn_server_destroy(server);
+        server = NULL;
+        for (uint32_t k = 0; k < file_count; ++k) {
+            free(files[k].bytes);
+        }
+        before_each();
+    }
 }
