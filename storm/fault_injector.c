@@ -135,11 +135,14 @@ static void rejoin(cairn_storm *s, uint32_t i) {
     begin_slot(s, i, room);
     s->slots[i].cut = cut;
     s->slots[i].degraded = cut || s->memory_until_ns != 0 || s->clock_until_ns != 0;
-    const bool joined = cairn_system_rejoin(&s->system, i);
+    const bool returns = cairn_random_below(&s->id_random, 1000) < 700;
+    const bool joined =
+        returns ? cairn_system_return(&s->system, i) : cairn_system_rejoin(&s->system, i);
     CAIRN_ASSERT(joined || s->clock_until_ns != 0); // its clock may say that the token expired
     s->report.joins++;
+    s->report.returns += returns ? 1 : 0;
     restart_undisturbed_time(s, i);
-    report_event(s, "rejoins", i);
+    report_event(s, returns ? "rejoins with its client id" : "rejoins", i);
 }
 
 static void remove_client(cairn_storm *s, uint32_t i) {

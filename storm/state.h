@@ -101,6 +101,7 @@ struct cairn_storm {
     cairn_hash128 digest; // of the run so far
     cairn_random random;
     cairn_random path_random;                              // of bottlenecks
+    cairn_random id_random;                                // of client ids that come again
     uint32_t bottlenecks[CAIRN_STORM_CLIENT_SLOTS_MAX][2]; // to the server and back; 0: none yet
     cairn_storm_scene drawn;
     const struct cairn_scene *scene;

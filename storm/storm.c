@@ -204,6 +204,7 @@ static bool create_from_seed(cairn_storm *s) {
     // Of its own, so that a storm without bottlenecks draws as it did before there were any.
     s->path_random = cairn_random_of(s->config.seed * 40503u + 5);
     s->memory_random = cairn_random_of(s->config.seed * 40503u + 13);
+    s->id_random = cairn_random_of(s->config.seed * 40503u + 43);
     const cairn_system_config config = draw_system(s);
     cairn_storm_draw_views(s);
     const uint64_t most = cairn_storm_chance(s, 200) ? CAIRN_STORM_CLIENT_SLOTS_MAX : 3;

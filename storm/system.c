@@ -219,11 +219,15 @@ void cairn_system_change_address(cairn_system *system, uint32_t i) {
 }
 
 bool cairn_system_rejoin(cairn_system *system, uint32_t i) {
+    system->clients[i].client_id = system->next_client_id++;
+    return cairn_system_return(system, i);
+}
+
+bool cairn_system_return(cairn_system *system, uint32_t i) {
     cairn_system_client *c = &system->clients[i];
     uint8_t token[CAIRN_CONNECT_TOKEN_SIZE];
     const cairn_address address = next_address(system, i);
     cairn_virtual_move(system->network, c->endpoint, &address);
-    c->client_id = system->next_client_id++;
     c->joined_ns = cairn_virtual_now_ns(system->network);
     c->delivered_before = c->delivered;
     c->host.due = true;

@@ -117,8 +117,10 @@ bool cairn_system_restart_server(cairn_system *system);
 // A new client in slot `i`, which must be empty, starts to connect. The path is used both ways.
 bool cairn_system_join(cairn_system *system, uint32_t i, const cairn_client_config *config,
     cairn_virtual_clock clock, const cairn_virtual_path *path);
-// The same client connects again with a new token from a new address.
+// The same client connects again with a new token from a new address: as another client id, or as
+// the one that it was.
 bool cairn_system_rejoin(cairn_system *system, uint32_t i);
+bool cairn_system_return(cairn_system *system, uint32_t i);
 // The client has a new address from now on and notices nothing: a NAT forgot the old one, to which
 // nothing is delivered any more.
 void cairn_system_change_address(cairn_system *system, uint32_t i);

@@ -258,6 +258,7 @@ typedef struct cairn_storm_report {
     uint64_t second_read_max;
     uint64_t second_made_max;
     uint64_t joins;
+    uint64_t returns; // of these with the client id of a session before
     uint64_t cuts;
     uint64_t stalls;
     uint64_t address_changes;

@@ -24,6 +24,7 @@ typedef struct figure {
     { AT(member), .is_worst = true }
 static const figure figures[] = {
     {"joins", AT(joins)},
+    {"returns", AT(returns)},
     {"cuts", AT(cuts)},
     {"stalls", AT(stalls)},
     {"restarts", AT(restarts)},
@@ -88,7 +89,7 @@ static const figure figures[] = {
     WORST(second_read_max),
     WORST(second_made_max),
 };
-enum { FIGURE_COUNT = sizeof figures / sizeof *figures, NAMED_COUNT = 34 };
+enum { FIGURE_COUNT = sizeof figures / sizeof *figures, NAMED_COUNT = 35 };
 _Static_assert(CAIRN_RESYNC_CAUSE_COUNT == 3 && CAIRN_STORM_MODES == 4, "a row for each");
 
 static uint64_t *value_of(const figure *f, cairn_storm_report *report) {
@@ -192,7 +193,7 @@ static const char *read_minimum(void *out, const char *value, bool first) {
 }
 
 static const char *figures_text(void) {
-    static char text[512] = "Figures:";
+    static char text[1024] = "Figures:";
     for (uint32_t i = 0; i < NAMED_COUNT; i++) {
         const size_t used = strlen(text);
         snprintf(
