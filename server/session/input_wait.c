@@ -14,8 +14,7 @@ static uint64_t silent_ns(const cairn_room *room) {
 
 // What is left of the time that the room waited for the slot, when a share of all time has paid.
 static uint64_t unpaid_ns(const cairn_wait_budget *budget, uint64_t now_ns) {
-    const uint64_t paid_ns = (now_ns - budget->waited_at_ns) / CAIRN_INPUT_WAIT_SHARE;
-    return budget->waited_ns > paid_ns ? budget->waited_ns - paid_ns : 0;
+    return budget->paid_ns > now_ns ? (budget->paid_ns - now_ns) / CAIRN_INPUT_WAIT_SHARE : 0;
 }
 
 static bool is_over_share(
@@ -121,8 +120,8 @@ static bool count_silent_wait(
 
 static bool count_share(const cairn_server_context *context, const cairn_room *room,
     cairn_wait_budget *budget, uint64_t waited_ns) {
-    budget->waited_ns = unpaid_ns(budget, context->now_ns) + waited_ns;
-    budget->waited_at_ns = context->now_ns;
+    const uint64_t from_ns = budget->paid_ns > context->now_ns ? budget->paid_ns : context->now_ns;
+    budget->paid_ns = from_ns + CAIRN_INPUT_WAIT_SHARE * waited_ns;
     return is_over_share(room, budget, context->now_ns);
 }
 
@@ -252,8 +251,7 @@ static cairn_wait_budget recent(cairn_wait_budget budget, uint64_t now_ns) {
     if (now_ns - budget.given_up_ns >= CAIRN_INPUT_WAIT_GIVEN_UP_NS) {
         budget.times_given_up = 0;
     }
-    budget.waited_ns = unpaid_ns(&budget, now_ns);
-    budget.waited_at_ns = now_ns;
+    budget.paid_ns = budget.paid_ns > now_ns ? budget.paid_ns : 0;
     return budget;
 }
 
@@ -266,8 +264,7 @@ void cairn_input_wait_leave(
         wait->slot = CAIRN_SLOT_NONE;
     }
     const cairn_wait_budget used = recent(wait->slots[slot].budget, context->now_ns);
-    const uint64_t paid_ns = context->now_ns + CAIRN_INPUT_WAIT_SHARE * used.waited_ns;
-    cairn_wait_ledger_put(&wait->ledger, client_id, &used, context->now_ns, paid_ns);
+    cairn_wait_ledger_put(&wait->ledger, client_id, &used, context->now_ns);
     wait->slots[slot] = (cairn_input_wait_slot){0};
 }
 

@@ -4,7 +4,7 @@
 #include "base/assert.h"
 
 static bool is_used(const cairn_wait_budget *budget) {
-    return budget->offences > 0 || budget->silent_ns > 0 || budget->waited_ns > 0 ||
+    return budget->offences > 0 || budget->silent_ns > 0 || budget->paid_ns > 0 ||
            budget->times_given_up > 0 || budget->timely_required > 0;
 }
 
@@ -18,9 +18,9 @@ static cairn_wait_record *find(
 }
 
 void cairn_wait_ledger_put(cairn_wait_ledger *ledger, uint64_t client_id,
-    const cairn_wait_budget *budget, uint64_t now_ns, uint64_t paid_ns) {
+    const cairn_wait_budget *budget, uint64_t now_ns) {
     const uint64_t minute_ns = now_ns + CAIRN_WAIT_LEDGER_NS;
-    const uint64_t until_ns = paid_ns > minute_ns ? paid_ns : minute_ns;
+    const uint64_t until_ns = budget->paid_ns > minute_ns ? budget->paid_ns : minute_ns;
     cairn_wait_record *free;
     cairn_wait_record *record = find(ledger, client_id, now_ns, &free);
     if (!is_used(budget)) {

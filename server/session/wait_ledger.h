@@ -20,12 +20,11 @@
 // Zero: nothing was used.
 typedef struct cairn_wait_budget {
     uint32_t offences;
+    uint32_t times_given_up;
     uint64_t offence_ns; // time of the last
     uint64_t silent_ns;  // of waits that were not announced, since silent_from_ns
     uint64_t silent_from_ns;
-    uint64_t waited_ns; // of all waits at waited_at_ns, without what time has paid since
-    uint64_t waited_at_ns;
-    uint32_t times_given_up;
+    uint64_t paid_ns;         // when a share of all time has paid for all waits
     uint64_t given_up_ns;     // when it was the last time
     uint32_t timely_required; // inputs on time, in a row, until the room waits again; 0: it waits
     uint32_t timely_missing;  // of these
@@ -42,9 +41,9 @@ typedef struct cairn_wait_ledger {
     cairn_wait_record records[CAIRN_WAIT_LEDGER_MAX];
 } cairn_wait_ledger;
 
-// The client leaves. A budget of zeros needs no record. `paid_ns`: when its waits are paid for.
+// The client leaves. A budget of zeros needs no record.
 void cairn_wait_ledger_put(cairn_wait_ledger *ledger, uint64_t client_id,
-    const cairn_wait_budget *budget, uint64_t now_ns, uint64_t paid_ns);
+    const cairn_wait_budget *budget, uint64_t now_ns);
 // The client joins; its record is removed. `given_up` is the budget of a player that is not waited
 // for.
 cairn_wait_budget cairn_wait_ledger_take(cairn_wait_ledger *ledger, uint64_t client_id,

@@ -554,7 +554,7 @@ TEST("a player that is given up again has to be on time for longer, for five min
         assert_int_equal(b.room.statistics.slots_given_up, i + 1);
         assert_int_equal(budget_of(&b)->timely_required, i < 5 ? timely[i] : 50);
         b.wait.slots[0].budget.timely_required = 0; // it was on time, for long
-        b.wait.slots[0].budget.waited_ns = 0;
+        b.wait.slots[0].budget.paid_ns = 0;
         leave(&b, 77);
         join(&b, 77);
         assert_int_equal(budget_of(&b)->times_given_up, i < 3 ? i + 1 : i < 5 ? 4 : 1);

@@ -12,7 +12,7 @@ static cairn_wait_ledger ledger;
 
 static void put(uint64_t client_id, uint32_t offences, uint64_t now_ns) {
     const cairn_wait_budget budget = {.offences = offences};
-    cairn_wait_ledger_put(&ledger, client_id, &budget, now_ns, 0);
+    cairn_wait_ledger_put(&ledger, client_id, &budget, now_ns);
 }
 
 static cairn_wait_budget take(uint64_t client_id, uint64_t now_ns) {
@@ -46,7 +46,7 @@ TEST("each part of a budget is worth a record, and nothing used is not") {
         {.offence_ns = 1, .silent_from_ns = 1, .given_up_ns = 1}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; ++i) {
         ledger = (cairn_wait_ledger){0};
-        cairn_wait_ledger_put(&ledger, 7, &rows[i], NOW_NS, 0);
+        cairn_wait_ledger_put(&ledger, 7, &rows[i], NOW_NS);
         const cairn_wait_budget got = take(7, NOW_NS);
         const cairn_wait_budget wanted = i < 4 ? rows[i] : (cairn_wait_budget){0};
         assert_memory_equal(&got, &wanted, sizeof got);
@@ -55,12 +55,12 @@ TEST("each part of a budget is worth a record, and nothing used is not") {
 
 TEST("a record stays until its waits are paid for") {
     ledger = (cairn_wait_ledger){0};
-    const cairn_wait_budget budget = {.waited_ns = 15 * CAIRN_NS_PER_S};
     const uint64_t paid_ns = NOW_NS + 300 * CAIRN_NS_PER_S;
-    cairn_wait_ledger_put(&ledger, 7, &budget, NOW_NS, paid_ns);
-    cairn_wait_ledger_put(&ledger, 8, &budget, NOW_NS, paid_ns);
-    assert_int_equal(take(7, paid_ns - 1).waited_ns, 15 * CAIRN_NS_PER_S);
-    assert_int_equal(take(8, paid_ns).waited_ns, 0);
+    const cairn_wait_budget budget = {.paid_ns = paid_ns};
+    cairn_wait_ledger_put(&ledger, 7, &budget, NOW_NS);
+    cairn_wait_ledger_put(&ledger, 8, &budget, NOW_NS);
+    assert_int_equal(take(7, paid_ns - 1).paid_ns, paid_ns);
+    assert_int_equal(take(8, paid_ns).paid_ns, 0);
 }
 
 TEST("a full ledger keeps what it has, and who joins without a record is given up for a minute") {
