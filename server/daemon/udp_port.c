@@ -249,7 +249,8 @@ uint32_t cairn_udp_port_take(
 }
 
 bool cairn_udp_port_has_more(cairn_udp_port *port) {
-    bool more = port->receiver != NULL && cairn_udp_has_next(port->receiver);
+    // A whole batch says that the socket has more.
+    bool more = port->receiver != NULL && (port->readable || cairn_udp_has_next(port->receiver));
     for (uint32_t i = 0; i < port->thread_count && !more; ++i) {
         more = cairn_io_thread_has_next(port->threads[i]);
     }

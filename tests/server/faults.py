@@ -188,6 +188,9 @@ FAULTS = {
     "window-of-one": ("a client whose window is too small keeps its slot", "server.server", [
         ("server/server.c", "    const bool failed = cairn_link_failed(session->link);",
          "    const bool failed = !FAULT && cairn_link_failed(session->link);")]),
+    # ---- floods
+    "sleeps-on-backlog": ("the loop sleeps although its socket has more", "server.uv_driver", [
+        ("server/daemon/udp_port.c", "(port->readable ||", "((!FAULT && port->readable) ||")]),
     # ---- the thread of the web
     "web-is-healthy": ("the thread of the web says itself that the loop runs", "server.web_threads", [
         ("server/web/site.c", "        return ask(site, begin(site, CAIRN_QUESTION_HEALTH, exchange));",
