@@ -189,6 +189,8 @@ FAULTS = {
         ("server/server.c", "    const bool failed = cairn_link_failed(session->link);",
          "    const bool failed = !FAULT && cairn_link_failed(session->link);")]),
     # ---- floods
+    "crowd-is-trusted": ("a client that floods shares a buffer with other clients", "net.netcode_server", [
+        (SERVER, " && !server->slots.list[client].crowds) {", " && (FAULT || !server->slots.list[client].crowds)) {")]),
     "sleeps-on-backlog": ("the loop sleeps although its socket has more", "server.uv_driver", [
         ("server/daemon/udp_port.c", "(port->readable ||", "((!FAULT && port->readable) ||")]),
     # ---- the thread of the web
