@@ -257,12 +257,13 @@ TEST("a driver that is held leaves what arrives to the next process") {
     for (uint32_t count = 1; count <= 3; ++count) {
         cairn_uv_driver *driver = open_driver(count);
         const cairn_address bound = cairn_uv_driver_address(driver);
-        int sockets[CAIRN_UV_SOCKETS_MAX];
+        const cairn_uv_sockets sockets = cairn_uv_driver_sockets(driver);
         struct sockaddr_storage to;
         const socklen_t size = cairn_address_to_sockaddr(&bound, &to);
         uint32_t left = 0;
         uint8_t byte = 1;
-        assert_int_equal(cairn_uv_driver_sockets(driver, sockets), count);
+        assert_int_equal(sockets.count, count == 1 ? 2 : count);
+        assert_int_equal(sockets.apart, count == 1);
         uint32_t tries = 0; // a busy machine may take longer than one of them waits
         for (; tries < 200 && !cairn_uv_driver_hold(driver); ++tries) {
             cairn_uv_driver_go_on(driver);
@@ -274,8 +275,8 @@ TEST("a driver that is held leaves what arrives to the next process") {
             close(fd);
         }
         nanosleep(&(struct timespec){.tv_nsec = 50000000}, NULL);
-        for (uint32_t i = 0; i < count; ++i) {
-            while (recv(sockets[i], &byte, 1, MSG_DONTWAIT) == 1) {
+        for (uint32_t i = 0; i < sockets.count; ++i) {
+            while (recv(sockets.fds[i], &byte, 1, MSG_DONTWAIT) == 1) {
                 left += 1;
             }
         }
