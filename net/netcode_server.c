@@ -644,8 +644,9 @@ static cairn_netcode_drop receive_from_unknown_peer(cairn_netcode_server *server
                                        : drop;
 }
 
-static cairn_netcode_drop receive_encrypted(
-    cairn_netcode_server *server, const cairn_address *from, const uint8_t *bytes, size_t size) {
+// `client`: whose address it is; CAIRN_LOOKUP_NONE: no client's.
+static cairn_netcode_drop receive_encrypted(cairn_netcode_server *server, uint32_t client,
+    const cairn_address *from, const uint8_t *bytes, size_t size) {
     cairn_packet_header header;
     const unsigned type = size > 0 ? bytes[0] & 15u : 0;
     if ((CAIRN_PACKETS_OF_PATH_TO_SERVER & CAIRN_PACKET_BIT(type)) != 0) {
@@ -656,7 +657,6 @@ static cairn_netcode_drop receive_encrypted(
     if (drop != CAIRN_NETCODE_TAKEN) {
         return drop;
     }
-    const uint32_t client = cairn_netcode_slots_find_address(&server->slots, from);
     const uint32_t moving = client == CAIRN_LOOKUP_NONE
                                 ? cairn_netcode_path_find(&server->slots, from, server->now_ns)
                                 : CAIRN_LOOKUP_NONE;
@@ -679,9 +679,13 @@ void cairn_netcode_server_receive(cairn_netcode_server *server, uint64_t now_ns,
         server->payload_size = 0;
         ++server->drops[CAIRN_NETCODE_DROP_UNREAD];
     }
+    const uint32_t client = cairn_netcode_slots_find_address(&server->slots, from);
+    if (client != CAIRN_LOOKUP_NONE) {
+        cairn_netcode_slots_count(&server->slots, client, now_ns);
+    }
     const bool request = size > 0 && bytes[0] == CAIRN_PACKET_REQUEST;
     const cairn_netcode_drop drop = request ? receive_request(server, from, bytes, size)
-                                            : receive_encrypted(server, from, bytes, size);
+                                            : receive_encrypted(server, client, from, bytes, size);
     ++server->drops[drop];
 }
 
@@ -742,6 +746,20 @@ void cairn_netcode_server_stop_admitting(cairn_netcode_server *server) {
 bool cairn_netcode_server_connected(const cairn_netcode_server *server, uint32_t client) {
     return client < server->config.clients_max &&
            server->slots.list[client].state != CAIRN_PEER_UNKNOWN;
+}
+
+uint32_t cairn_netcode_server_addresses(const cairn_netcode_server *server, cairn_address *out) {
+    uint32_t count = 0;
+    for (uint32_t client = 0; client < server->config.clients_max; ++client) {
+        if (cairn_netcode_server_connected(server, client) && !server->slots.list[client].crowds) {
+            out[count++] = server->slots.list[client].address;
+        }
+    }
+    return count;
+}
+
+uint64_t cairn_netcode_server_address_changes(const cairn_netcode_server *server) {
+    return server->slots.address_changes;
 }
 
 void cairn_netcode_server_set_unix_time(

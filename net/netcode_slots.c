@@ -63,6 +63,7 @@ void cairn_netcode_slots_settle(cairn_netcode_slots *slots, uint32_t index) {
     CAIRN_ASSERT(cairn_netcode_slots_find_address(slots, &slot->candidate) == CAIRN_LOOKUP_NONE);
     cairn_lookup_remove(&slots->by_address, index);
     slot->address = slot->candidate;
+    slots->address_changes += 1;
     cairn_lookup_insert(&slots->by_address, &slot->address, sizeof slot->address, index);
 }
 
@@ -105,6 +106,7 @@ void cairn_netcode_slots_open(
     memcpy(slot->server_to_client_key, handshake->server_to_client_key, CAIRN_KEY_SIZE);
     memcpy(slot->user_data, handshake->user_data, CAIRN_TOKEN_USER_DATA_SIZE);
     slots->taken[index / 64] |= UINT64_C(1) << (index % 64);
+    slots->address_changes += 1;
     cairn_lookup_insert(&slots->by_address, &slot->address, sizeof slot->address, index);
     cairn_lookup_insert(&slots->by_id, &slot->client_id, sizeof slot->client_id, index);
 }
@@ -121,6 +123,26 @@ uint32_t cairn_netcode_slots_take_move(cairn_netcode_slots *slots) {
     return CAIRN_LOOKUP_NONE;
 }
 
+static void set_crowds(cairn_netcode_slots *slots, cairn_netcode_slot *slot, bool crowds) {
+    slots->address_changes += slot->crowds != crowds ? 1 : 0;
+    slot->crowds = crowds;
+}
+
+void cairn_netcode_slots_count(cairn_netcode_slots *slots, uint32_t index, uint64_t now_ns) {
+    cairn_netcode_slot *slot = &slots->list[index];
+    CAIRN_ASSERT(slot->state != CAIRN_PEER_UNKNOWN && now_ns >= slot->counted_ns);
+    if (now_ns - slot->counted_ns >= CAIRN_NS_PER_S) {
+        const bool at_rest = now_ns - slot->counted_ns >= 2 * CAIRN_NS_PER_S;
+        set_crowds(slots, slot, !at_rest && slot->counted > CAIRN_NETCODE_CROWD_PER_S);
+        slot->counted_ns = now_ns;
+        slot->counted = 0;
+    }
+    slot->counted += 1;
+    if (slot->counted > CAIRN_NETCODE_CROWD_PER_S) {
+        set_crowds(slots, slot, true);
+    }
+}
+
 void cairn_netcode_slots_close(cairn_netcode_slots *slots, uint32_t index) {
     CAIRN_ASSERT(index < slots->count);
     cairn_netcode_slot *slot = &slots->list[index];
@@ -129,6 +151,7 @@ void cairn_netcode_slots_close(cairn_netcode_slots *slots, uint32_t index) {
         cairn_netcode_slots_forget_candidate(slots, index);
     }
     slot->state = CAIRN_PEER_UNKNOWN;
+    slots->address_changes += 1;
     cairn_wipe(slot->client_to_server_key, CAIRN_KEY_SIZE);
     cairn_wipe(slot->server_to_client_key, CAIRN_KEY_SIZE);
     cairn_lookup_remove(&slots->by_address, index);

@@ -13,6 +13,9 @@
 #include "net/token.h"
 #include <cairn/types.h>
 
+// An operator may send 8000 payloads a second.
+#define CAIRN_NETCODE_CROWD_PER_S 10000
+
 typedef struct cairn_netcode_slot {
     cairn_netcode_peer state; // UNKNOWN: the slot is free
     cairn_address address;
@@ -30,6 +33,9 @@ typedef struct cairn_netcode_slot {
     uint64_t timeout_ns;    // 0: none
     uint64_t sent_ns;
     uint64_t last_receive_ns;
+    uint64_t counted_ns; // since when datagrams from its address are counted
+    uint32_t counted;
+    bool crowds; // more came in a second than from any client that behaves
     cairn_replay replay;
     uint8_t client_to_server_key[CAIRN_KEY_SIZE];
     uint8_t server_to_client_key[CAIRN_KEY_SIZE];
@@ -40,6 +46,7 @@ typedef struct cairn_netcode_slots {
     cairn_netcode_slot *list; // owned
     uint32_t count;           // of slots
     bool moved;               // a client of the list may have
+    uint64_t address_changes; // of clients that do not crowd: they came, went, or moved
     uint64_t taken[(CAIRN_CLIENTS_MAX + 63) / 64];
     cairn_lookup by_address;
     cairn_lookup by_candidate;
@@ -70,6 +77,9 @@ void cairn_netcode_slots_settle(cairn_netcode_slots *slots, uint32_t index);
 void cairn_netcode_slots_forget_candidate(cairn_netcode_slots *slots, uint32_t index);
 // A client that got a new candidate since the last call, or CAIRN_LOOKUP_NONE.
 uint32_t cairn_netcode_slots_take_move(cairn_netcode_slots *slots);
+
+// A datagram came from the client's address, valid or not. `now_ns` must not decrease.
+void cairn_netcode_slots_count(cairn_netcode_slots *slots, uint32_t index, uint64_t now_ns);
 
 // Removes the client and wipes its keys; the slot is not reused before it is released.
 void cairn_netcode_slots_close(cairn_netcode_slots *slots, uint32_t index);

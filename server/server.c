@@ -693,6 +693,14 @@ uint32_t cairn_server_jobs_out(const cairn_server *server) {
     return server->jobs_out;
 }
 
+uint32_t cairn_server_addresses(const cairn_server *server, cairn_address *out) {
+    return cairn_netcode_server_addresses(server->context.netcode, out);
+}
+
+uint64_t cairn_server_address_changes(const cairn_server *server) {
+    return cairn_netcode_server_address_changes(server->context.netcode);
+}
+
 bool cairn_server_client_read(
     const cairn_server *server, uint32_t client, cairn_server_client_info *out) {
     *out = (cairn_server_client_info){.slot = CAIRN_SLOT_NONE};

@@ -27,7 +27,8 @@ typedef struct cairn_uv_driver cairn_uv_driver;
 
 #define CAIRN_UV_ERROR_SIZE 160
 
-// Opens and binds the socket; port 0: any free one. [::] takes IPv4 as well as IPv6. A link-local
+// Opens and binds the socket; port 0: any free one. Where the system can do it, there are two, so
+// that unknown peers share no buffer with clients. [::] takes IPv4 as well as IPv6. A link-local
 // address of IPv6 has its interface's index in bytes 4 to 7, in network order. On failure *out is
 // NULL and `error` says what the system refused: CAIRN_IO_FAILED or CAIRN_OUT_OF_MEMORY.
 cairn_status cairn_uv_driver_open(
@@ -37,12 +38,18 @@ cairn_status cairn_uv_driver_open(
 #define CAIRN_UV_SOCKETS_MAX 16
 cairn_status cairn_uv_driver_open_wide(const cairn_address *listen, uint32_t sockets,
     cairn_uv_driver **out, char error[CAIRN_UV_ERROR_SIZE]);
-// The same on UDP sockets that are bound to one address already, such as another process's; the
-// driver's from now on, also on failure.
+// UDP sockets that are bound to one address.
+typedef struct cairn_uv_sockets {
+    uint32_t count;
+    bool apart; // there are two, and the second is for peers that are not connected
+    int fds[CAIRN_UV_SOCKETS_MAX];
+} cairn_uv_sockets;
+// The same on sockets that another process opened by these functions; the driver's from now on,
+// also on failure.
 cairn_status cairn_uv_driver_adopt(
-    const int *sockets, uint32_t count, cairn_uv_driver **out, char error[CAIRN_UV_ERROR_SIZE]);
-// Its sockets, to be shared with another process that goes on with them. Returns how many.
-uint32_t cairn_uv_driver_sockets(const cairn_uv_driver *driver, int out[CAIRN_UV_SOCKETS_MAX]);
+    const cairn_uv_sockets *sockets, cairn_uv_driver **out, char error[CAIRN_UV_ERROR_SIZE]);
+// Its sockets, to be shared with another process that goes on with them.
+cairn_uv_sockets cairn_uv_driver_sockets(const cairn_uv_driver *driver);
 // Whether no datagram waits to be sent now.
 bool cairn_uv_driver_is_sent(const cairn_uv_driver *driver);
 // From now on the system keeps what arrives. What was received is given to the server, and threads
@@ -118,6 +125,10 @@ typedef struct cairn_uv_statistics {
     uint64_t send_errors; // datagrams that the system refused to send
     uint64_t receive_errors;
     uint64_t datagrams_joined; // that the system gave together with others of their sender
+    // Datagrams that the system dropped, of one process after another that had the sockets: their
+    // buffer was full, because the loop or the thread did not run.
+    uint64_t buffer_dropped;
+    uint64_t unknown_dropped; // the same of the socket of unknown peers
     // With threads for sockets.
     uint64_t received_dropped; // datagrams that the loop did not take in time
     uint64_t sent_dropped;     // datagrams that a thread did not send in time

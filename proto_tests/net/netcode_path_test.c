@@ -70,6 +70,21 @@ TEST("a client that moved is heard at once and proves its address") {
     assert_int_equal(kit_to_server(&k, response), CAIRN_NETCODE_DROP_REPLAYED);
 }
 
+TEST("a client that moved is named at its new address when it has proved it") {
+    SCOPED(kit) k = open_moved();
+    cairn_address named[KIT_CLIENTS_MAX];
+    const uint64_t before = cairn_netcode_server_address_changes(k.server);
+    assert_int_equal(kit_to_server(&k, path_request(&k)), CAIRN_NETCODE_TAKEN);
+    assert_int_equal(cairn_netcode_server_addresses(k.server, named), 1);
+    assert_false(cairn_address_equal(&named[0], &k.client_addresses[0]));
+    assert_int_equal(cairn_netcode_server_address_changes(k.server), before);
+    assert_int_equal(kit_to_client(&k, 0, path_challenge(&k)), CAIRN_NETCODE_TAKEN);
+    assert_int_equal(kit_to_server(&k, kit_from_client(&k, 0)), CAIRN_NETCODE_TAKEN);
+    assert_int_equal(cairn_netcode_server_addresses(k.server, named), 1);
+    assert_true(cairn_address_equal(&named[0], &k.client_addresses[0]));
+    assert_true(cairn_netcode_server_address_changes(k.server) > before);
+}
+
 TEST("an address that was not proved is sent no more than came from it") {
     SCOPED(kit) k = open_moved();
     const cairn_address here = k.client_addresses[0];

@@ -481,6 +481,83 @@ TEST("a client gets the lowest free slot") {
     assert_int_equal(cairn_netcode_client_index(k.clients[6]), 2);
 }
 
+// Whether the server names the address of client i, and how many it names.
+static bool is_named(const kit *k, int i, uint32_t *count) {
+    cairn_address named[KIT_CLIENTS_MAX];
+    *count = cairn_netcode_server_addresses(k->server, named);
+    for (uint32_t n = 0; n < *count; ++n) {
+        if (cairn_address_equal(&named[n], &k->client_addresses[i])) {
+            return true;
+        }
+    }
+    return false;
+}
+
+TEST("a server names the addresses of its clients, and says when they are others") {
+    SCOPED(kit) k = kit_open(4);
+    uint32_t count;
+    uint64_t before = cairn_netcode_server_address_changes(k.server);
+    for (int i = 0; i < 3; ++i) {
+        assert_false(is_named(&k, i, &count));
+        assert_int_equal(count, i);
+        kit_join(&k, i);
+        assert_true(is_named(&k, i, &count));
+        assert_true(cairn_netcode_server_address_changes(k.server) > before);
+        before = cairn_netcode_server_address_changes(k.server);
+    }
+    kit_run(&k, KIT_S);
+    assert_int_equal(cairn_netcode_server_address_changes(k.server), before);
+    cairn_netcode_client_disconnect(k.clients[1], k.now_ns);
+    kit_exchange(&k);
+    assert_false(is_named(&k, 1, &count));
+    assert_int_equal(count, 2);
+    assert_true(cairn_netcode_server_address_changes(k.server) > before);
+}
+
+// Anything, from the address of client i.
+static void send_many(kit *k, int i, uint32_t count) {
+    const uint8_t junk[40] = {0x15};
+    for (uint32_t n = 0; n < count; ++n) {
+        cairn_netcode_server_receive(
+            k->server, k->now_ns, &k->client_addresses[i], junk, n % 2 == 0 ? sizeof junk : 0);
+    }
+}
+
+TEST("an address from which too much comes is not named until a second with less") {
+    SCOPED(kit) k = kit_open(4);
+    uint32_t count;
+    kit_join(&k, 0);
+    kit_join(&k, 1);
+    kit_run(&k, 2 * KIT_S);
+    uint64_t before = cairn_netcode_server_address_changes(k.server);
+    for (int second = 0; second < 3; ++second) { // as much as an operator may send, and more
+        send_many(&k, 0, 9000);
+        k.now_ns += KIT_S;
+        kit_exchange(&k);
+        assert_true(is_named(&k, 0, &count));
+    }
+    assert_int_equal(cairn_netcode_server_address_changes(k.server), before);
+    for (int second = 0; second < 3; ++second) {
+        send_many(&k, 0, 11000);
+        assert_false(is_named(&k, 0, &count));
+        assert_true(is_named(&k, 1, &count));
+        assert_int_equal(cairn_netcode_server_address_changes(k.server), before + 1);
+        k.now_ns += KIT_S;
+        send_many(&k, 0, 1);
+        assert_false(is_named(&k, 0, &count));
+    }
+    k.now_ns += KIT_S;
+    send_many(&k, 0, 1);
+    assert_true(is_named(&k, 0, &count));
+    assert_int_equal(cairn_netcode_server_address_changes(k.server), before + 2);
+    send_many(&k, 0, 11000);
+    assert_false(is_named(&k, 0, &count));
+    k.now_ns += 2 * KIT_S; // it stopped
+    send_many(&k, 0, 1);
+    assert_true(is_named(&k, 0, &count));
+    assert_int_equal(cairn_netcode_server_address_changes(k.server), before + 4);
+}
+
 TEST("a silent client is disconnected at its time-out and not before") {
     SCOPED(kit) k = kit_open_joined(4);
     kit_discard_all(&k);

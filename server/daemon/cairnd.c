@@ -295,8 +295,7 @@ static bool take_over(cairn_daemon *p) {
     char why[CAIRN_TAKE_OVER_WHY_SIZE] = "the server cannot be created", error[CAIRN_UV_ERROR_SIZE];
     bool good = cairn_take_over_begin(take, p->config.take_over_path, why);
     // The loop, its threads and its memory are made while the other process serves.
-    if (good &&
-        cairn_uv_driver_adopt(take->sockets, take->socket_count, &p->driver, error) != CAIRN_OK) {
+    if (good && cairn_uv_driver_adopt(&take->sockets, &p->driver, error) != CAIRN_OK) {
         snprintf(why, sizeof why, "%s", error);
         good = false;
     }

@@ -192,14 +192,16 @@ static bool post(cairn_hand_over *own, cairn_hand_over_kind kind, const void *by
 
 // It makes its loop with the sockets meanwhile, and receives nothing before it is told to go.
 static bool offer_sockets(const cairn_hand_over *own) {
-    int sockets[CAIRN_UV_SOCKETS_MAX];
     const uint64_t end_ns = cairn_uv_now_ns() + OFFER_NS;
+    const cairn_uv_sockets sockets = cairn_uv_driver_sockets(own->config.driver);
     const cairn_hand_over_offer offer = {.bound = cairn_uv_driver_address(own->config.driver),
-        .sockets = cairn_uv_driver_sockets(own->config.driver, sockets)};
+        .sockets = (uint16_t)sockets.count,
+        .apart = sockets.apart ? 1 : 0};
     bool sent = cairn_hand_over_send(
-        own->fd, CAIRN_HAND_OVER_OFFER, &offer, sizeof offer, sockets[0], end_ns);
-    for (uint32_t i = 1; i < offer.sockets && sent; ++i) {
-        sent = cairn_hand_over_send(own->fd, CAIRN_HAND_OVER_SOCKET, NULL, 0, sockets[i], end_ns);
+        own->fd, CAIRN_HAND_OVER_OFFER, &offer, sizeof offer, sockets.fds[0], end_ns);
+    for (uint32_t i = 1; i < sockets.count && sent; ++i) {
+        sent =
+            cairn_hand_over_send(own->fd, CAIRN_HAND_OVER_SOCKET, NULL, 0, sockets.fds[i], end_ns);
     }
     return sent;
 }

@@ -34,7 +34,8 @@ cairn_hand_over_build cairn_hand_over_build_own(void);
 
 typedef struct cairn_hand_over_offer {
     cairn_address bound;
-    uint32_t sockets; // that are bound to it
+    uint16_t sockets; // that are bound to it
+    uint16_t apart;   // cairn_uv_sockets: 0 or 1
 } cairn_hand_over_offer;
 
 typedef struct cairn_hand_over_agreed {

@@ -105,6 +105,8 @@ void cairn_statistics_log_write(cairn_statistics_log *log) {
         {"send_errors", .number = io.send_errors},
         {"joined", .number = io.datagrams_joined},
         {"io_threads", .number = io.io_threads},
+        {"buffer_dropped", .number = io.buffer_dropped},
+        {"unknown_dropped", .number = io.unknown_dropped},
         {"received_dropped", .number = io.received_dropped},
         {"sent_dropped", .number = io.sent_dropped},
         {"clock_jumps", .number = now.clock_jumps},

@@ -59,10 +59,10 @@ static bool take_socket(
         return false;
     }
     const bool offered = record.kind == kind && record.size == size && record.passed_fd >= 0 &&
-                         take->socket_count < CAIRN_UV_SOCKETS_MAX;
+                         take->sockets.count < CAIRN_UV_SOCKETS_MAX;
     if (offered) {
         memcpy(out, record.bytes, size);
-        take->sockets[take->socket_count++] = record.passed_fd;
+        take->sockets.fds[take->sockets.count++] = record.passed_fd;
     }
     cairn_hand_over_record_free(&record);
     return offered || set_why(why, "what the other process offers is malformed", "");
@@ -75,12 +75,14 @@ static bool take_offer(cairn_take_over *take, char *why) {
         return false;
     }
     take->bound = offer.bound;
+    take->sockets.apart = offer.apart == 1;
     if (!cairn_addresses_valid(&take->bound, 1) || offer.sockets < 1 ||
-        offer.sockets > CAIRN_UV_SOCKETS_MAX) {
+        offer.sockets > CAIRN_UV_SOCKETS_MAX || offer.apart > 1 ||
+        (offer.apart == 1 && offer.sockets != 2)) {
         return set_why(why, "what the other process offers is malformed", "");
     }
     bool taken = true;
-    while (taken && take->socket_count < offer.sockets) {
+    while (taken && take->sockets.count < offer.sockets) {
         taken = take_socket(take, CAIRN_HAND_OVER_SOCKET, &nothing, 0, why);
     }
     return taken;

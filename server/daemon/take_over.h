@@ -16,9 +16,8 @@
 
 typedef struct cairn_take_over {
     int fd;
-    cairn_address bound;               // of the UDP sockets
-    int sockets[CAIRN_UV_SOCKETS_MAX]; // the caller's to close
-    uint32_t socket_count;
+    cairn_address bound;      // of the UDP sockets
+    cairn_uv_sockets sockets; // the caller's to close
     cairn_handover handover;
     uint64_t records; // ROOM and TICKS that were read
     uint64_t began_ns;

@@ -33,8 +33,10 @@
 #define GATHER_SLEEP_NS UINT64_C(1000000)
 #define GATHER_SLEEP_NS_MIN UINT64_C(100000)
 #define GATHER_MARGIN_NS UINT64_C(100000) // the system may wake it later
-// Descriptors that the loop, its signals, its timer and the socket take.
-#define LOOP_DESCRIPTORS 12
+// Descriptors that the loop, its signals, its timer and the sockets take.
+#define LOOP_DESCRIPTORS 13
+// The system is told who is connected this often at most: for 1,000 clients that takes .3 ms.
+#define TELL_CLIENTS_NS UINT64_C(100000000)
 // How long to wait when the socket's send buffer is full.
 #define SEND_WAIT_NS 1000000
 // After some batches of datagrams the loop receives and steps what is due, and sleeps for a moment
@@ -95,7 +97,8 @@ struct cairn_uv_driver {
     uv_mutex_t done_mutex;
     uv_cond_t done_changed;
     work_list done;
-    uv_poll_t receive;
+    uv_poll_t receive[CAIRN_UDP_POLLED_MAX];
+    uint32_t receive_count;
     uv_poll_t tick;
     uv_check_t check;
     uv_signal_t sigint;
@@ -116,6 +119,9 @@ struct cairn_uv_driver {
     uint64_t counted_since_ns;
     uint32_t counted; // datagrams since then
     bool gathers;
+    // What the port was told of clients last, and when.
+    uint64_t clients_told;
+    uint64_t clients_told_ns;
 };
 
 uint64_t cairn_uv_now_ns(void) {
@@ -150,7 +156,7 @@ static void on_receive(uv_poll_t *poll, int status, int events) {
     (void)events;
     cairn_uv_driver *driver = poll->data;
     CAIRN_ASSERT(driver->run.server != NULL);
-    cairn_udp_port_set_readable(driver->port);
+    cairn_udp_port_set_readable(driver->port, (uint32_t)(poll - driver->receive));
     if (status < 0) {
         driver->statistics.receive_errors += 1;
         uv_poll_start(poll, UV_READABLE, on_receive);
@@ -261,11 +267,24 @@ static void gather(cairn_uv_driver *driver) {
     }
 }
 
+static void tell_clients(cairn_uv_driver *driver) {
+    cairn_address clients[CAIRN_CLIENTS_MAX];
+    const uint64_t changes = cairn_server_address_changes(driver->run.server);
+    const uint64_t now_ns = uv_hrtime();
+    if (changes != driver->clients_told && now_ns - driver->clients_told_ns >= TELL_CLIENTS_NS) {
+        driver->clients_told = changes;
+        driver->clients_told_ns = now_ns;
+        cairn_udp_port_set_clients(
+            driver->port, clients, cairn_server_addresses(driver->run.server, clients));
+    }
+}
+
 static void on_check(uv_check_t *check) {
     cairn_uv_driver *driver = check->data;
     receive(driver);
     cairn_server_advance(driver->run.server, uv_hrtime());
     send_due(driver);
+    tell_clients(driver);
     if (driver->run.on_turn != NULL) {
         driver->run.on_turn(driver->run.user);
     }
@@ -480,10 +499,17 @@ static bool open_port(cairn_uv_driver *driver, cairn_udp_port_config config, cha
     if (!cairn_udp_port_open(&config, &driver->port, error)) {
         return false;
     }
-    const int fd = cairn_udp_port_polled(driver->port);
-    const int code = fd < 0 ? 0 : uv_poll_init(&driver->loop, &driver->receive, fd);
-    driver->receive.data = fd < 0 || code != 0 ? NULL : driver;
-    return code == 0 || set_error(error, "poll", code);
+    int fds[CAIRN_UDP_POLLED_MAX];
+    const uint32_t count = cairn_udp_port_polled(driver->port, fds);
+    for (uint32_t i = 0; i < count; ++i) {
+        const int code = uv_poll_init(&driver->loop, &driver->receive[i], fds[i]);
+        if (code != 0) {
+            return set_error(error, "poll", code);
+        }
+        driver->receive[i].data = driver;
+        driver->receive_count += 1;
+    }
+    return true;
 }
 
 static bool open_handles(cairn_uv_driver *driver, char *error) {
@@ -581,12 +607,6 @@ static int try_descriptors(void) {
     return refused;
 }
 
-static void close_sockets(const cairn_udp_port_config *config) {
-    for (uint32_t i = 0; config->listen == NULL && i < config->socket_count; ++i) {
-        close(config->sockets[i]);
-    }
-}
-
 static cairn_status open_driver(
     const cairn_udp_port_config *port, cairn_uv_driver **out, char *error) {
     *out = NULL;
@@ -596,7 +616,7 @@ static cairn_status open_driver(
     refused = refused == 0 ? uv_loop_init(&driver->loop) : refused;
     if (refused != 0) {
         free(driver);
-        close_sockets(port);
+        cairn_udp_port_close_sockets(port);
         set_error(error, "the event loop cannot be started", refused);
         return refused == UV_ENOMEM ? CAIRN_OUT_OF_MEMORY : CAIRN_IO_FAILED;
     }
@@ -622,13 +642,13 @@ cairn_status cairn_uv_driver_open(
 }
 
 cairn_status cairn_uv_driver_adopt(
-    const int *sockets, uint32_t count, cairn_uv_driver **out, char error[CAIRN_UV_ERROR_SIZE]) {
-    const cairn_udp_port_config port = {.sockets = sockets, .socket_count = count};
+    const cairn_uv_sockets *sockets, cairn_uv_driver **out, char error[CAIRN_UV_ERROR_SIZE]) {
+    const cairn_udp_port_config port = {.sockets = sockets};
     return open_driver(&port, out, error);
 }
 
-uint32_t cairn_uv_driver_sockets(const cairn_uv_driver *driver, int out[CAIRN_UV_SOCKETS_MAX]) {
-    return cairn_udp_port_sockets(driver->port, out);
+cairn_uv_sockets cairn_uv_driver_sockets(const cairn_uv_driver *driver) {
+    return cairn_udp_port_sockets(driver->port);
 }
 
 bool cairn_uv_driver_is_sent(const cairn_uv_driver *driver) {
@@ -657,8 +677,8 @@ void cairn_uv_driver_go_on(cairn_uv_driver *driver) {
 
 static void stop_receiving(cairn_uv_driver *driver) {
     cairn_udp_port_set_receiving(driver->port, false);
-    if (driver->receive.data != NULL) {
-        uv_poll_stop(&driver->receive);
+    for (uint32_t i = 0; i < driver->receive_count; ++i) {
+        uv_poll_stop(&driver->receive[i]);
     }
 }
 
@@ -733,11 +753,12 @@ void cairn_uv_driver_catch_signals(cairn_uv_driver *driver) {
 void cairn_uv_driver_run(cairn_uv_driver *driver, const cairn_uv_run *run) {
     driver->run = *run;
     driver->armed_ns = 0;
+    driver->clients_told = UINT64_MAX;
     cairn_uv_driver_catch_signals(driver);
     uv_check_start(&driver->check, on_check);
     uv_poll_start(&driver->tick, UV_READABLE, on_tick);
-    if (driver->receive.data != NULL) {
-        uv_poll_start(&driver->receive, UV_READABLE, on_receive);
+    for (uint32_t i = 0; i < driver->receive_count; ++i) {
+        uv_poll_start(&driver->receive[i], UV_READABLE, on_receive);
     }
     cairn_udp_port_set_receiving(driver->port, true);
     uv_update_time(&driver->loop);

@@ -87,7 +87,7 @@ PROGRAMS = {"server.session_scripts": ["scripts_server_session", "1", str(SCRIPT
 
 
 # Tests of whole programs: "programs.cairnd:EXPRESSION" is what pytest's -k chooses in test_cairnd.py.
-WHOLE_PROGRAMS = ["cairnd", "cairn-token", "cairn-bot", "cairn-ctl", "cairn-replay"]
+WHOLE_PROGRAMS = ["cairnd", "cairn-token", "cairn-bot", "cairn-ctl", "cairn-replay", "flood"]
 
 
 def targets_of(folder, test):

@@ -59,7 +59,7 @@ def test_dozens_of_clients_agree_on_every_root(kit):
 
 def test_the_loop_serves_its_socket_itself_unless_it_is_told_otherwise(kit):
     server = kit.serve(scene="stack10")
-    assert sockets_of(server) == 1
+    assert sockets_of(server) == 2  # of clients, and of unknown peers
     server.stop()
     assert last_statistics(server)["io_threads"] == 0
 
@@ -94,13 +94,14 @@ def test_all_sockets_are_handed_over_while_clients_play(kit):
     assert nothing_was_dropped(follower)["io_threads"] == THREADS
 
 
-def test_one_socket_is_handed_over_to_one_loop(kit):
+def test_the_sockets_of_one_loop_are_handed_over_to_one_loop(kit):
     server = kit.serve("--hand-over", "hand", scene="stack10")
     follower = Server(kit, "--take-over", "hand", "--io-threads", THREADS)
     kit.servers.append(follower)
     follower.wait_until_listening()
-    assert server.process.wait(30) == 0 and sockets_of(follower) == 1
+    assert server.process.wait(30) == 0 and sockets_of(follower) == 2
     follower.stop()
+    assert last_statistics(follower)["io_threads"] == 0
 
 
 def test_threads_are_counted_by_name(kit):
@@ -108,7 +109,7 @@ def test_threads_are_counted_by_name(kit):
     with urllib.request.urlopen(f"http://{server.wait_for('web')[0]['address']}/metrics", timeout=20) as answer:
         text = answer.read().decode()
     assert f"cairn_io_threads {THREADS}\n" in text
-    for name in ("cairn_datagrams_joined", "cairn_received_dropped", "cairn_sent_dropped"):
+    for name in ("cairn_datagrams_joined", "cairn_buffer_dropped", "cairn_unknown_dropped", "cairn_received_dropped", "cairn_sent_dropped"):
         assert f"{name}_total 0\n" in text
 
 

@@ -195,6 +195,13 @@ FAULTS = {
     "window-of-one": ("a client whose window is too small keeps its slot", "server.server", [
         ("server/server.c", "    const bool failed = cairn_link_failed(session->link);",
          "    const bool failed = !FAULT && cairn_link_failed(session->link);")]),
+    # ---- floods
+    "flood-displaces": ("unknown peers share a buffer with clients", "programs.flood:not_displaced", [
+        ("server/daemon/uv_driver.c", "    if (changes != driver->clients_told &&", "    if (!FAULT && changes != driver->clients_told &&")]),
+    "crowd-is-trusted": ("a client that floods shares a buffer with other clients", "net.netcode_server", [
+        (SERVER, " && !server->slots.list[client].crowds) {", " && (FAULT || !server->slots.list[client].crowds)) {")]),
+    "sleeps-on-backlog": ("the loop sleeps although its socket has more", "server.uv_driver", [
+        ("server/daemon/udp_port.c", "        more = port->polled[i].readable ||", "        more = (!FAULT && port->polled[i].readable) ||")]),
     # ---- the thread of the web
     "web-is-healthy": ("the thread of the web says itself that the loop runs", "server.web_threads", [
         ("server/web/site.c", "        return ask(site, begin(site, CAIRN_QUESTION_HEALTH, exchange));",

@@ -170,26 +170,31 @@ TEST("a process that takes over is offered sockets, and refuses what is malforme
     const struct {
         cairn_hand_over_kind kind;
         size_t size;
-        uint32_t says, sockets;
+        uint16_t says, sockets;
         cairn_address bound;
         const char *why; // NULL: it is taken
-    } rows[] = {{CAIRN_HAND_OVER_OFFER, size, 1, 1, bound, NULL},
-        {CAIRN_HAND_OVER_OFFER, size, 3, 3, bound, NULL},
-        {CAIRN_HAND_OVER_OFFER, size, CAIRN_UV_SOCKETS_MAX, CAIRN_UV_SOCKETS_MAX, bound, NULL},
-        {CAIRN_HAND_OVER_OFFER, size, 0, 1, bound, "malformed"},
-        {CAIRN_HAND_OVER_OFFER, size, CAIRN_UV_SOCKETS_MAX + 1, 1, bound, "malformed"},
-        {CAIRN_HAND_OVER_OFFER, size, 1, 1, {.family = 77}, "malformed"},
-        {CAIRN_HAND_OVER_OFFER, size - 1, 1, 1, bound, "malformed"},
-        {CAIRN_HAND_OVER_SOCKET, size, 1, 1, bound, "malformed"},
-        {CAIRN_HAND_OVER_OFFER, size, 3, 2, bound, "nothing more"},
-        {CAIRN_HAND_OVER_REFUSED, 0, 0, 0, bound, "goes on: it is busy"}};
+        uint16_t apart;
+    } rows[] = {{CAIRN_HAND_OVER_OFFER, size, 1, 1, bound, NULL, 0},
+        {CAIRN_HAND_OVER_OFFER, size, 3, 3, bound, NULL, 0},
+        {CAIRN_HAND_OVER_OFFER, size, CAIRN_UV_SOCKETS_MAX, CAIRN_UV_SOCKETS_MAX, bound, NULL, 0},
+        {CAIRN_HAND_OVER_OFFER, size, 2, 2, bound, NULL, 1},
+        {CAIRN_HAND_OVER_OFFER, size, 2, 2, bound, "malformed", 2},
+        {CAIRN_HAND_OVER_OFFER, size, 1, 1, bound, "malformed", 1},
+        {CAIRN_HAND_OVER_OFFER, size, 3, 3, bound, "malformed", 1},
+        {CAIRN_HAND_OVER_OFFER, size, 0, 1, bound, "malformed", 0},
+        {CAIRN_HAND_OVER_OFFER, size, CAIRN_UV_SOCKETS_MAX + 1, 1, bound, "malformed", 0},
+        {CAIRN_HAND_OVER_OFFER, size, 1, 1, {.family = 77}, "malformed", 0},
+        {CAIRN_HAND_OVER_OFFER, size - 1, 1, 1, bound, "malformed", 0},
+        {CAIRN_HAND_OVER_SOCKET, size, 1, 1, bound, "malformed", 0},
+        {CAIRN_HAND_OVER_OFFER, size, 3, 2, bound, "nothing more", 0},
+        {CAIRN_HAND_OVER_REFUSED, 0, 0, 0, bound, "goes on: it is busy", 0}};
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     snprintf(address.sun_path, sizeof address.sun_path, "/tmp/cairn-take-over-%ld", (long)getpid());
     for (size_t i = 0; i < sizeof rows / sizeof *rows; ++i) {
         offer old = {.listen_fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0),
             .kind = rows[i].kind,
             .size = rows[i].size,
-            .says = {.bound = rows[i].bound, .sockets = rows[i].says},
+            .says = {.bound = rows[i].bound, .sockets = rows[i].says, .apart = rows[i].apart},
             .sockets = rows[i].sockets};
         assert_int_equal(bind(old.listen_fd, (const struct sockaddr *)&address, sizeof address), 0);
         assert_int_equal(listen(old.listen_fd, 1), 0);
@@ -204,11 +209,12 @@ TEST("a process that takes over is offered sockets, and refuses what is malforme
             fail_msg("row %zu: %s", i, why);
         }
         if (taken) {
-            assert_int_equal(take.socket_count, rows[i].sockets);
+            assert_int_equal(take.sockets.count, rows[i].sockets);
+            assert_int_equal(take.sockets.apart, rows[i].apart);
             assert_memory_equal(&take.bound, &bound, sizeof bound);
         }
-        for (uint32_t k = 0; k < take.socket_count; ++k) {
-            close(take.sockets[k]);
+        for (uint32_t k = 0; k < take.sockets.count; ++k) {
+            close(take.sockets.fds[k]);
         }
         close(take.fd);
         close(old.listen_fd);

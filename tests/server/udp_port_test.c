@@ -314,13 +314,14 @@ static void exchange(kit *k, uint32_t rounds) {
 
 TEST("three sockets at one address serve all peers, each in order") {
     kit k = kit_open(3, "127.0.0.1:0");
-    int sockets[CAIRN_UV_SOCKETS_MAX];
+    int polled[CAIRN_UDP_POLLED_MAX];
     atomic_store(&wakes, 0);
     exchange(&k, 200);
     assert_true(atomic_load(&wakes) > 0);
     assert_int_equal(statistics_of(&k).io_threads, 3);
-    assert_int_equal(cairn_udp_port_sockets(k.port, sockets), 3);
-    assert_int_equal(cairn_udp_port_polled(k.port), -1);
+    assert_int_equal(cairn_udp_port_sockets(k.port).count, 3);
+    assert_false(cairn_udp_port_sockets(k.port).apart);
+    assert_int_equal(cairn_udp_port_polled(k.port, polled), 0);
     kit_close(&k);
 }
 
@@ -342,21 +343,6 @@ TEST("an address that has sockets already is refused") {
         assert_null(other);
     }
     kit_close(&k);
-}
-
-TEST("only sockets that share an address let another program beside them") {
-    for (uint32_t count = 1; count < 3; ++count) {
-        kit k = kit_open(count, "127.0.0.1:0");
-        struct sockaddr_storage address;
-        const socklen_t size = cairn_address_to_sockaddr(&k.address, &address);
-        const int on = 1;
-        const int other = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-        assert_int_equal(setsockopt(other, SOL_SOCKET, SO_REUSEPORT, &on, sizeof on), 0);
-        const int bound = bind(other, (const struct sockaddr *)&address, size);
-        assert_int_equal(bound, count == 1 ? -1 : 0);
-        close(other);
-        kit_close(&k);
-    }
 }
 
 TEST("a loop that stalls loses what its queue does not hold, and goes on afterwards") {
@@ -501,15 +487,13 @@ TEST("what was added leaves before a port is closed") {
 
 TEST("sockets of another process are gone on with") {
     kit first = kit_open(3, "127.0.0.1:0");
-    int sockets[CAIRN_UV_SOCKETS_MAX];
-    const uint32_t count = cairn_udp_port_sockets(first.port, sockets);
-    for (uint32_t i = 0; i < count; ++i) {
-        sockets[i] = dup(sockets[i]);
+    cairn_uv_sockets sockets = cairn_udp_port_sockets(first.port);
+    for (uint32_t i = 0; i < sockets.count; ++i) {
+        sockets.fds[i] = dup(sockets.fds[i]);
     }
     kit k = first;
     char error[CAIRN_UV_ERROR_SIZE];
-    const cairn_udp_port_config config = {
-        .sockets = sockets, .socket_count = count, .wake = on_wake};
+    const cairn_udp_port_config config = {.sockets = &sockets, .wake = on_wake};
     assert_true(cairn_udp_port_open(&config, &k.port, error));
     assert_true(cairn_address_equal(
         &(cairn_address){.family = k.address.family, .ip = {127, 0, 0, 1}, .port = k.address.port},
