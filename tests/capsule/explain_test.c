@@ -163,7 +163,7 @@ static void flip(cairn_world *world, uint32_t bit) {
 TEST("a change of memory before the step is suspected if the repeated step is correct") {
     begin(NULL);
     a.after = kit_fork(a.before);
-    flip(a.after, 7);
+    flip(a.after, 12);
     cairn_world_step(a.after, NULL, 0);
     cairn_world *again = kit_fork(a.before);
     cairn_world_step_traced(again, NULL, 0, &a.again);
