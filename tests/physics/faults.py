@@ -361,8 +361,6 @@ FAULTS = {
         ("sim/soft_step/soft_step.c", ".limit_damping = world_time_step(world)", ".limit_damping = FAULT ? 0.0f : world_time_step(world)")]),
     "impacts-alone": ("each contact decides for itself whether it meets", "physics.bounce", [
         (IMPACT, "met |= here ? 1u << i : 0;", "met |= !FAULT && here ? 1u << i : 0;")]),
-    "compounds-slow": ("slow bodies of several shapes are not predicted", "physics.bounce", [
-        ("sim/collide/body_extent.c", "return shapes > 1 ? CAIRN_FAST_DISTANCE", "return shapes > 1 && !FAULT ? CAIRN_FAST_DISTANCE")]),
     "light-links-none": ("the joints of a light link are solved like others", "physics.pendulum", [
         ("sim/soft_step/light_links.c", "return body->inverse_mass > CAIRN_LIGHT_LINK_RATIO_MIN", "return !FAULT && body->inverse_mass > CAIRN_LIGHT_LINK_RATIO_MIN")]),
     "light-links-kept": ("links stay light until joints change", "physics.pendulum", [
