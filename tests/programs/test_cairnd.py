@@ -141,7 +141,7 @@ def test_a_recording_that_meets_a_limit_of_size_continues_in_files_that_verify(k
     server = kit.serve("--tick-rate", 240, "--record", "small.cairn", "--core-dumps", scene="stack10")
     before = resource.prlimit(server.process.pid, resource.RLIMIT_FSIZE)
     # The next chunk does not fit, and no first state; the log does. It is tried again each second.
-    resource.prlimit(server.process.pid, resource.RLIMIT_FSIZE, (1000, before[1]))
+    resource.prlimit(server.process.pid, resource.RLIMIT_FSIZE, (600, before[1]))
     assert "File too large" in server.wait_for("recording_error")[0]["detail"]
     assert server.wait_for("recording_failed")
     time.sleep(2.2)
