@@ -94,7 +94,7 @@ static float float_of(uint32_t word) {
     return value;
 }
 
-// 0 for a NaN, whose bits differ between machines.
+// The bits of a float. A NaN gives 0, because its bits differ between machines.
 static uint32_t word_of(float value) {
     uint32_t word;
     memcpy(&word, &value, sizeof word);
@@ -109,8 +109,8 @@ static uint32_t unit_rest(const uint8_t *last_of_three) {
     return rest > 0.0f ? word_of(sqrtf(rest)) : 0;
 }
 
-// A word of a packed rotation (sim/math/packed_rotation.h) whose components have 16 bits, 0 if the
-// four floats are not a quaternion of length 1.
+// Packs a quaternion as sim/math/packed_rotation.h does, with 16 bits for each component, and
+// returns word 0 or 1 of the result. Returns 0 if the four floats are not a unit quaternion.
 static uint32_t packed_rotation(const uint8_t *quaternion, uint32_t word) {
     float parts[4];
     uint32_t largest = 3;

@@ -71,11 +71,12 @@ void cairn_state_words_count_bodies(cairn_state_words *w);
 // Whether a source names words that are coded before column `column` of group `group`.
 bool cairn_word_source_valid(
     const cairn_state_words *w, uint32_t group, uint32_t column, const cairn_word_source *from);
-// The candidate of a word whose source is valid.
+// Returns the candidate of a word. The source must be valid.
 uint32_t cairn_word_candidate(const cairn_state_words *w, uint32_t group, uint32_t column,
     const cairn_word_source *from, uint32_t element);
 
-// The point of the grid of reference poses (sim/math/grid.h) that is nearest to a float, as a
-// number of steps; 0 for one that is farther away than 65,536 m. And the float of a point.
+// Reference poses lie on a grid (sim/math/grid.h). Returns how many steps of the grid a float is
+// from zero, rounded; 0 if the float is beyond 65,536 m.
 uint32_t cairn_word_grid_point(uint32_t word);
+// Returns the float that is so many steps from zero.
 uint32_t cairn_word_of_grid(uint32_t point);

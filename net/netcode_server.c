@@ -644,7 +644,7 @@ static cairn_netcode_drop receive_from_unknown_peer(cairn_netcode_server *server
                                        : drop;
 }
 
-// `client`: whose address it is; CAIRN_LOOKUP_NONE: no client's.
+// `client` is the client that has the address `from`, or CAIRN_LOOKUP_NONE if no client has it.
 static cairn_netcode_drop receive_encrypted(cairn_netcode_server *server, uint32_t client,
     const cairn_address *from, const uint8_t *bytes, size_t size) {
     cairn_packet_header header;

@@ -112,10 +112,10 @@ void cairn_netcode_server_disconnect_all(cairn_netcode_server *server, uint64_t 
 void cairn_netcode_server_stop_admitting(cairn_netcode_server *server);
 bool cairn_netcode_server_connected(const cairn_netcode_server *server, uint32_t client);
 
-// The addresses of the connected clients, for who keeps their datagrams apart from those of unknown
-// peers: without those from which more than 10,000 datagrams come in a second. `out` has room for
-// clients_max. Returns how many. They are those of before while address_changes returns the same
-// number.
+// Writes the addresses of the connected clients to `out`, which has room for clients_max, and
+// returns how many there are. A caller can use them to keep datagrams of clients apart from those
+// of unknown peers. An address that sends more than 10,000 datagrams in a second is left out. While
+// address_changes returns the same number, the addresses have not changed.
 uint32_t cairn_netcode_server_addresses(const cairn_netcode_server *server, cairn_address *out);
 uint64_t cairn_netcode_server_address_changes(const cairn_netcode_server *server);
 

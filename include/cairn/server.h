@@ -289,10 +289,10 @@ typedef struct cairn_server_client_info {
 bool cairn_server_client_read(
     const cairn_server *server, uint32_t client, cairn_server_client_info *out);
 
-// The addresses that clients are connected from, for hosts that keep their datagrams apart from
-// those of unknown peers: without those from which more than 10,000 datagrams come in a second.
-// `out` has room for clients_max. Returns how many. They are those of before while
-// cairn_server_address_changes returns the same number.
+// Writes the addresses of the connected clients to `out`, which has room for clients_max, and
+// returns how many there are. A host can use them to keep datagrams of clients apart from those of
+// unknown peers. An address that sends more than 10,000 datagrams in a second is left out. While
+// cairn_server_address_changes returns the same number, the addresses have not changed.
 uint32_t cairn_server_addresses(const cairn_server *server, cairn_address *out);
 uint64_t cairn_server_address_changes(const cairn_server *server);
 

@@ -159,8 +159,8 @@ static void close_segment(cairn_room_recording *recording) {
     recording->segment.number += 1;
 }
 
-// The room is gone, and no segment is open: the last one failed, or none fitted the memory. Who
-// follows a broadcast waits for more until it is told.
+// The room is gone, and no segment is open: the last one failed, or none fitted the memory.
+// Followers of a broadcast wait for more segments until they are told that the last one has come.
 static void end_without_segment(cairn_room_recording *recording) {
     CAIRN_ASSERT(recording->recorder == NULL);
     if (recording->segment_ticks_max > 0) {

@@ -47,7 +47,8 @@ uint32_t cairn_udp_port_polled(const cairn_udp_port *port, int out[CAIRN_UDP_POL
 void cairn_udp_port_set_receiving(cairn_udp_port *port, bool receiving);
 // That of the polled sockets has something.
 void cairn_udp_port_set_readable(cairn_udp_port *port, uint32_t polled);
-// Who is connected now, at most CAIRN_CLIENTS_MAX. Others are unknown peers.
+// Sets the addresses of the connected clients, at most CAIRN_CLIENTS_MAX. All other addresses are
+// those of unknown peers.
 void cairn_udp_port_set_clients(
     cairn_udp_port *port, const cairn_address *clients, uint32_t client_count);
 // Gives at most so many datagrams that were received, those of clients first, but leaves a quarter

@@ -120,7 +120,7 @@ static void add_search(program *p, const uint32_t *hashes, uint32_t count) {
     const uint32_t half = count / 2;
     add(p, BPF_JMP | BPF_JGE | BPF_K, hashes[half], 0, 1);
     const uint32_t jump = p->size;
-    add(p, BPF_JMP | BPF_JA, 0, 0, 0); // farther than a comparison jumps
+    add(p, BPF_JMP | BPF_JA, 0, 0, 0); // a comparison cannot jump so far
     add_search(p, hashes, half);
     p->code[jump].k = p->size - (jump + 1u);
     add_search(p, hashes + half, count - half);

@@ -5,9 +5,9 @@
 // connected clients, the second those of all other peers. Each socket has a buffer of its own, so
 // what unknown peers send while the server does not run displaces nothing of the clients, however
 // well it is forged. The kernel decides, by a program in classic BPF that needs no privilege and
-// looks at the address that a datagram comes from. The program is made anew when clients come, go
-// or move. One that is old does no harm: both sockets are read, a client that it does not know only
-// shares a buffer with unknown peers.
+// looks at the address that a datagram comes from. The server writes a new program when clients
+// come, go or move. An old program does no harm, because the server reads both sockets: a client
+// that the program does not know shares a buffer with unknown peers.
 
 #include <stdbool.h>
 #include <stdint.h>
