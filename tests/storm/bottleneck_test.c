@@ -3,15 +3,14 @@
 
 #include <stdlib.h>
 
-#include "compress/state_packer.h"
 #include "storm/greedy_flow.h"
 #include "storm/system.h"
 #include "tests/kit/scenes.h"
+#include "tests/storm/large_state.h"
 #include <cairn/server_statistics.h>
 
 // A server and clients that join through bottlenecks: a queue of 100 ms that drops what does not
-// fit, 20 ms of delay each way. The state is 1.5 MB, so what the server sends too much is lost. It
-// is sent as it is: packed it would be 4 kB.
+// fit, 20 ms of delay each way. The state is 1.5 MB, so what the server sends too much is lost.
 
 #define MS UINT64_C(1000000)
 #define SECOND CAIRN_NS_PER_S
@@ -25,29 +24,8 @@ typedef struct lab {
     uint64_t playing_ns[CLIENTS_MAX]; // when the client began to play; 0: it does not yet
 } lab;
 
-#define WALL(tick_rate_hz)                                                                         \
-    "{'name': 'wall', 'rules': 'sandbox', 'body_capacity': 8192, 'shape_capacity': 8192,"          \
-    " 'contact_capacity': 1024, 'tick_rate_hz': " tick_rate_hz ","                                 \
-    " 'bodies': [{'kind': 'static', 'position': [0, 0.5, 0],"                                      \
-    " 'grid_count': [66, 1, 65], 'grid_spacing': [2, 1, 2],"                                       \
-    " 'shapes': [{'kind': 'box', 'half_extents': [0.5, 0.5, 0.5]}]}]}"
-
 static const cairn_scene *scene(void) {
     return kit_scene(WALL("20"));
-}
-
-// The name is the linker's.
-size_t __wrap_cairn_state_pack(const uint8_t *bytes, size_t size, const cairn_word_group *groups,
-    uint32_t group_count, uint8_t *packed, size_t packed_size);
-size_t __wrap_cairn_state_pack(const uint8_t *bytes, size_t size, const cairn_word_group *groups,
-    uint32_t group_count, uint8_t *packed, size_t packed_size) {
-    (void)bytes;
-    (void)size;
-    (void)groups;
-    (void)group_count;
-    (void)packed;
-    (void)packed_size;
-    return SIZE_MAX;
 }
 
 static void on_other(void *user, const cairn_virtual_datagram *datagram) {

@@ -3,8 +3,8 @@
 // sent as it is (packed it would be 4 kB), over a local network.
 #include "tests/kit/test.h"
 
-#include "compress/state_packer.h"
 #include "tests/kit/rig.h"
+#include "tests/storm/large_state.h"
 #include <cairn/server_statistics.h>
 
 #define CLIENT_ID 77
@@ -15,25 +15,7 @@
 static const cairn_virtual_path path = {.delay_ns = 250000};
 
 static const cairn_scene *scene(void) {
-    return kit_scene("{'name': 'wall', 'rules': 'sandbox', 'body_capacity': 8192,"
-                     " 'shape_capacity': 8192, 'contact_capacity': 1024, 'tick_rate_hz': 60,"
-                     " 'bodies': [{'kind': 'static', 'position': [0, 0.5, 0],"
-                     " 'grid_count': [66, 1, 65], 'grid_spacing': [2, 1, 2],"
-                     " 'shapes': [{'kind': 'box', 'half_extents': [0.5, 0.5, 0.5]}]}]}");
-}
-
-// The name is the linker's.
-size_t __wrap_cairn_state_pack(const uint8_t *bytes, size_t size, const cairn_word_group *groups,
-    uint32_t group_count, uint8_t *packed, size_t packed_size);
-size_t __wrap_cairn_state_pack(const uint8_t *bytes, size_t size, const cairn_word_group *groups,
-    uint32_t group_count, uint8_t *packed, size_t packed_size) {
-    (void)bytes;
-    (void)size;
-    (void)groups;
-    (void)group_count;
-    (void)packed;
-    (void)packed_size;
-    return SIZE_MAX;
+    return kit_scene(WALL("60"));
 }
 
 typedef enum departure {
