@@ -6,7 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bytes.h"
+#include "base/random.h"
 #include "compress/state_packer.h"
+#include "compress/state_words.h"
+#include "sim/math/grid.h"
+#include "sim/math/packed_rotation.h"
 #include "sim/serialize/encode_layout.h"
 #include "tests/compress/words.h"
 #include "tests/kit/exact.h"
@@ -57,6 +62,42 @@ TEST("the words of contacts are foreseen from their bodies") {
     assert_true(unpacks(packed, without, plain.bytes, plain.size));
     // Seven words of each contact and three of each pose.
     assert_true(with + 1500 < without);
+}
+
+// compress cannot include what sim has, so it has the same twice.
+TEST("rotations and steps of the grid are foreseen as the simulation makes them") {
+    cairn_random random = cairn_random_of(5);
+    for (int i = 0; i < 5000; ++i) {
+        float parts[4];
+        for (uint32_t k = 0; k < 4; ++k) {
+            parts[k] = (float)(int32_t)cairn_random_below(&random, 2001) - 1000.0f;
+        }
+        const cairn_quat q =
+            quat_normalize((cairn_quat){parts[0], parts[1], parts[2], parts[3] + 0.5f});
+        const cairn_packed_rotation made = packed_rotation_pack(q, CAIRN_PACKED_COARSE);
+        uint8_t bytes[6 * sizeof(uint32_t)];
+        cairn_writer writer = cairn_writer_of(bytes, sizeof bytes);
+        cairn_write_f32(&writer, q.x);
+        cairn_write_f32(&writer, q.y);
+        cairn_write_f32(&writer, q.z);
+        cairn_write_f32(&writer, q.w);
+        cairn_write_u32s(&writer, made.words, 2);
+        cairn_state_words words = {.bytes = bytes,
+            .groups = {{CAIRN_WORDS_PLAIN, 4, 1}, {CAIRN_WORDS_PLAIN, 2, 1}},
+            .count = 2};
+        assert_true(cairn_state_words_open(&words, sizeof bytes));
+        for (uint32_t k = 0; k < 2; ++k) {
+            const cairn_word_source from = {.kind = CAIRN_SOURCE_ROTATION, .key = k};
+            assert_true(cairn_word_source_valid(&words, 1, k, &from));
+            assert_int_equal(cairn_word_candidate(&words, 1, k, &from, 0), made.words[k]);
+        }
+        cairn_state_words_close(&words);
+        const float on_grid = cairn_float_on_grid(0.25f * parts[0] + q.x);
+        const uint32_t point = cairn_word_grid_point(float_bits(on_grid));
+        assert_int_equal(cairn_word_of_grid(point), float_bits(on_grid));
+        assert_int_equal(
+            cairn_word_grid_point(float_bits(on_grid + 1.0f / CAIRN_GRID_PER_METRE)), point + 1);
+    }
 }
 
 TEST("there is room, or it says so") {
