@@ -465,6 +465,13 @@ static void advance(cairn_server *server, uint64_t now_ns) {
         }
     }
     take_netcode_events(server);
+    // A player left for whom a room waits.
+    for (uint32_t i = 0; i < server->rooms.count; ++i) {
+        cairn_room *room = server->rooms.rooms[i];
+        if (!room->closing && cairn_input_wait_is_left(room)) {
+            cairn_tick_batch_run(server, room);
+        }
+    }
 }
 
 void cairn_server_advance(cairn_server *server, uint64_t now_ns) {

@@ -268,6 +268,10 @@ void cairn_input_wait_leave(
     wait->slots[slot] = (cairn_input_wait_slot){0};
 }
 
+bool cairn_input_wait_is_left(const cairn_room *room) {
+    return room->input_wait->waiting && room->input_wait->slot == CAIRN_SLOT_NONE;
+}
+
 void cairn_input_wait_restart(cairn_room *room) {
     room->input_wait->waiting = false;
     room->input_wait->announced = false;
