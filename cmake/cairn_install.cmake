@@ -141,7 +141,7 @@ Libs.private: @options@ @libs_private@
         COMPONENT development)
 endfunction()
 
-set(sim_headers sim events articulation fracture history math measure mover rollback rules joint debug_draw types status version)
+set(sim_headers sim events articulation fracture history watch math measure mover rollback rules joint debug_draw types status version)
 cairn_product(NAME sim ROOMS sim base HEADERS ${sim_headers} LIBRARIES m)
 if(TARGET cairn_rules_file)
     set(rules_file rules_file)

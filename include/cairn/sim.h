@@ -133,7 +133,16 @@ typedef struct cairn_world_counts {
     uint32_t contacts; // shape pairs whose gap is at most 1 cm, or closes within the tick
     uint32_t contact_points;
 } cairn_world_counts;
+// In a time that grows with all that there is.
 cairn_world_counts cairn_world_counts_read(const cairn_world *world);
+
+typedef struct cairn_world_population {
+    uint32_t bodies;       // all that exist
+    uint32_t bodies_awake; // dynamic and awake
+    uint32_t contacts;     // pairs of shapes that touch or are near, and of sensors with others
+} cairn_world_population;
+// In a time that grows with what is awake, so that a large world may be asked in every tick.
+cairn_world_population cairn_world_population_read(const cairn_world *world);
 
 // ------------------------------------------------------------------------------------ bodies
 

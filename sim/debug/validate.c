@@ -57,10 +57,11 @@ static bool no_free_slot_below(const uint32_t *ids, uint32_t slots, uint32_t hin
     return hint <= slots;
 }
 
-static bool hints_ok(const cairn_world *world) {
+static bool slots_ok(const cairn_world *world) {
     const cairn_state *state = &world->state;
     const cairn_settings *settings = state->settings;
-    return no_free_slot_below(state->body_ids, settings->body_slots, world->body_hint) &&
+    return world->body_count == cairn_slots_list(state->body_ids, settings->body_slots, NULL, 0) &&
+           no_free_slot_below(state->body_ids, settings->body_slots, world->body_hint) &&
            no_free_slot_below(state->shape_ids, settings->shape_slots, world->shape_hint) &&
            no_free_slot_below(state->joint_ids, settings->joint_slots, world->joint_hint) &&
            no_free_slot_below(state->hull_ids, settings->hull_slots, world->hull_hint) &&
@@ -276,7 +277,7 @@ static const struct {
     bool (*ok)(const cairn_world *world);
     const char *where;
 } derived_rules[] = {
-    {hints_ok, "ids: a slot below the hint is free"},
+    {slots_ok, "ids: a slot below the hint is free"},
     {shape_lists_ok, "shapes: wrong list of a body"},
     {cairn_hangs_ok, "joints: wrong index of articulated joints"},
     {hulls_ok, "hulls: one does not match its vertices"},

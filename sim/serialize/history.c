@@ -554,7 +554,7 @@ cairn_status cairn_history_create(
         cairn_history_destroy(history);
         return CAIRN_OUT_OF_MEMORY;
     }
-    const cairn_status status = cairn_watch_begin(&history->watch, world->hash_cache);
+    const cairn_status status = cairn_mark_watch_begin(&history->watch, world->hash_cache);
     if (status != CAIRN_OK) {
         cairn_history_destroy(history);
         return status;
@@ -567,7 +567,7 @@ void cairn_history_destroy(cairn_history *history) {
     if (history == NULL) {
         return;
     }
-    cairn_watch_end(&history->watch);
+    cairn_mark_watch_end(&history->watch);
     free(history->memory);
     free(history->roots);
     free(history->sums);

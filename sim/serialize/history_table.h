@@ -49,7 +49,7 @@ typedef struct saved_tick {
 } saved_tick;
 
 struct cairn_history {
-    cairn_watch watch;
+    cairn_mark_watch watch;
     cairn_world *world; // valid while the watch has a cache
     placement places[CAIRN_ARRAY_COUNT];
     uint32_t page_count;

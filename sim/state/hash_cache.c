@@ -228,10 +228,10 @@ void cairn_hash_cache_put_leaf(cairn_hash_cache_array *cache, uint32_t block, ca
     }
 }
 
-cairn_status cairn_watch_begin(cairn_watch *watch, cairn_hash_cache *cache) {
+cairn_status cairn_mark_watch_begin(cairn_mark_watch *watch, cairn_hash_cache *cache) {
     for (uint32_t i = 0; i < CAIRN_WATCHES_MAX; ++i) {
         if (cache->watches[i] == NULL) {
-            *watch = (cairn_watch){.cache = cache, .bit = (unsigned char)(2u << i)};
+            *watch = (cairn_mark_watch){.cache = cache, .bit = (unsigned char)(2u << i)};
             cache->watches[i] = watch;
             return CAIRN_OK;
         }
@@ -239,13 +239,13 @@ cairn_status cairn_watch_begin(cairn_watch *watch, cairn_hash_cache *cache) {
     return CAIRN_CAPACITY;
 }
 
-void cairn_watch_end(cairn_watch *watch) {
+void cairn_mark_watch_end(cairn_mark_watch *watch) {
     for (uint32_t i = 0; watch->cache != NULL && i < CAIRN_WATCHES_MAX; ++i) {
         if (watch->cache->watches[i] == watch) {
             watch->cache->watches[i] = NULL;
         }
     }
-    *watch = (cairn_watch){.cache = NULL};
+    *watch = (cairn_mark_watch){.cache = NULL};
 }
 
 cairn_hash128 cairn_hash_cache_leaf(

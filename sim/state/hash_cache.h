@@ -17,10 +17,10 @@
 #define CAIRN_WATCHES_MAX 7u
 
 // Notes what is written from its creation on. It may outlive the cache.
-typedef struct cairn_watch {
+typedef struct cairn_mark_watch {
     cairn_hash_cache *cache; // NULL: the world was destroyed
     unsigned char bit;       // of the marks
-} cairn_watch;
+} cairn_mark_watch;
 
 typedef struct cairn_hash_cache_array {
     unsigned char *marks;  // by block: CAIRN_MARK_STALE and the bits of watches
@@ -32,7 +32,7 @@ typedef struct cairn_hash_cache_array {
 
 struct cairn_hash_cache {
     cairn_hash_cache_array arrays[CAIRN_ARRAY_COUNT];
-    cairn_watch *watches[CAIRN_WATCHES_MAX]; // NULL: free
+    cairn_mark_watch *watches[CAIRN_WATCHES_MAX]; // NULL: free
     void *memory;
 };
 
@@ -59,8 +59,8 @@ void cairn_hash_cache_mark_all(cairn_world *world);
 
 // CAIRN_CAPACITY: the cache has CAIRN_WATCHES_MAX watches. Which bits are set at first says
 // nothing.
-cairn_status cairn_watch_begin(cairn_watch *watch, cairn_hash_cache *cache);
-void cairn_watch_end(cairn_watch *watch);
+cairn_status cairn_mark_watch_begin(cairn_mark_watch *watch, cairn_hash_cache *cache);
+void cairn_mark_watch_end(cairn_mark_watch *watch);
 
 // Elements in a block of that array, as a power of two.
 uint32_t cairn_hash_cache_block_shift(cairn_array array);

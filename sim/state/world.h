@@ -42,6 +42,7 @@ struct cairn_world {
     uint32_t *shape_first; // by body slot: index + 1 of its lowest shape
     uint32_t *shape_next;  // by shape slot: index + 1 of the body's next shape
     uint64_t *awake_marks; // by body slot, a bit: 0 if the body is not in the awake set
+    uint32_t body_count;   // that exist
     uint32_t body_hint;    // no slot below is free
     uint32_t shape_hint;
     uint32_t joint_hint;

@@ -70,6 +70,7 @@ cairn_status cairn_body_create(cairn_world *world, const cairn_body_def *def, ca
         return CAIRN_CAPACITY;
     }
     CAIRN_ASSERT(cairn_state_has(state, CAIRN_ARRAY_BODIES, slot));
+    world->body_count += 1;
     cairn_hash_cache_mark_body(world, slot);
     state->motions[slot] = (cairn_motion){.origin = vec3_clean(def->position),
         .position = vec3_clean(def->position),
@@ -112,6 +113,7 @@ cairn_status cairn_body_destroy(cairn_world *world, cairn_body_id body) {
     memset(&world->state.bodies[slot], 0, sizeof(cairn_body));
     memset(&world->state.sleep[slot], 0, sizeof(cairn_sleep));
     cairn_slot_free(world->state.body_ids, slot, &world->body_hint);
+    world->body_count -= 1;
     CAIRN_ASSERT(!cairn_body_exists(world, body) && world->shape_first[slot] == 0);
     return CAIRN_OK;
 }

@@ -181,20 +181,26 @@ cairn_world_counters cairn_world_counters_read(const cairn_world *world) {
         .solver_fallbacks = settings->solver_fallbacks};
 }
 
+static uint32_t count_bodies(const cairn_state *state) {
+    return cairn_slots_list(state->body_ids, state->settings->body_slots, NULL, 0);
+}
+
+static bool is_awake(const cairn_world *world, uint32_t slot) {
+    return world->state.bodies[slot].kind == CAIRN_BODY_DYNAMIC &&
+           cairn_state_has(&world->state, CAIRN_ARRAY_BODIES, slot) &&
+           cairn_body_is_active(world, slot);
+}
+
 cairn_world_counts cairn_world_counts_read(const cairn_world *world) {
     const cairn_state *state = &world->state;
     const cairn_settings *settings = state->settings;
-    cairn_world_counts counts = {
-        .bodies = cairn_slots_list(state->body_ids, settings->body_slots, NULL, 0),
+    cairn_world_counts counts = {.bodies = count_bodies(state),
         .shapes = cairn_slots_list(state->shape_ids, settings->shape_slots, NULL, 0),
         .joints = cairn_slots_list(state->joint_ids, settings->joint_slots, NULL, 0),
         .hulls = cairn_slots_list(state->hull_ids, settings->hull_slots, NULL, 0),
         .meshes = cairn_slots_list(state->mesh_ids, settings->mesh_slots, NULL, 0)};
     for (uint32_t i = 0; i < settings->body_slots; ++i) {
-        const bool awake = state->bodies[i].kind == CAIRN_BODY_DYNAMIC &&
-                           cairn_state_has(state, CAIRN_ARRAY_BODIES, i) &&
-                           cairn_body_is_active(world, i);
-        counts.bodies_awake += awake ? 1u : 0u;
+        counts.bodies_awake += is_awake(world, i) ? 1u : 0u;
     }
     for (uint32_t i = 0; i < settings->contact_count; ++i) {
         counts.contacts += contact_is_sensor(&state->contacts[i]) ? 0u : 1u;
@@ -203,6 +209,19 @@ cairn_world_counts cairn_world_counts_read(const cairn_world *world) {
     CAIRN_ASSERT(counts.bodies_awake <= counts.bodies);
     CAIRN_ASSERT(counts.contact_points <= CAIRN_MANIFOLD_POINTS_MAX * counts.contacts);
     return counts;
+}
+
+// Bodies that are not marked are not awake.
+cairn_world_population cairn_world_population_read(const cairn_world *world) {
+    const cairn_settings *settings = world->state.settings;
+    cairn_world_population population = {
+        .bodies = world->body_count, .contacts = settings->contact_count};
+    for (uint32_t i = cairn_awake_mark_next(world, 0); i < settings->body_slots;
+         i = cairn_awake_mark_next(world, i + 1)) {
+        population.bodies_awake += is_awake(world, i) ? 1u : 0u;
+    }
+    CAIRN_ASSERT(population.bodies_awake <= population.bodies);
+    return population;
 }
 
 static void link_shapes(cairn_world *world) {
@@ -229,7 +248,10 @@ void cairn_world_derive(cairn_world *world, const bool changed[CAIRN_ARRAY_COUNT
         changed[CAIRN_ARRAY_BODY_IDS]) {
         link_shapes(world);
     }
-    world->body_hint = changed[CAIRN_ARRAY_BODY_IDS] ? 0 : world->body_hint;
+    if (changed[CAIRN_ARRAY_BODY_IDS]) {
+        world->body_hint = 0;
+        world->body_count = count_bodies(&world->state);
+    }
     world->shape_hint = changed[CAIRN_ARRAY_SHAPE_IDS] ? 0 : world->shape_hint;
     world->joint_hint = changed[CAIRN_ARRAY_JOINT_IDS] ? 0 : world->joint_hint;
     world->hull_hint = changed[CAIRN_ARRAY_HULL_IDS] ? 0 : world->hull_hint;
@@ -284,6 +306,7 @@ static void copy_derived(cairn_world *to, const cairn_world *from) {
     cairn_meshes_copy(to, from);
     to->bodies_woken = from->bodies_woken;
     to->targets_set = from->targets_set;
+    to->body_count = from->body_count;
     to->body_hint = from->body_hint;
     to->shape_hint = from->shape_hint;
     to->joint_hint = from->joint_hint;
