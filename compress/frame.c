@@ -64,18 +64,24 @@ cairn_vec3 cairn_snapshot_extents(const cairn_quantisation *quantisation, cairn_
     return cairn_snapshot_frame_codec_body(quantisation, steps, 0).half_extents;
 }
 
-void cairn_snapshot_frame_add(
-    cairn_snapshot_frame *frame, const cairn_snapshot_body *body, cairn_vec3 half_extents) {
-    const uint32_t i = frame->count++;
-    CAIRN_ASSERT(i < frame->capacity);
-    CAIRN_ASSERT(i == 0 || cairn_id_index(frame->ids[i - 1]) < cairn_id_index(body->id));
-    frame->ids[i] = body->id;
+void cairn_snapshot_frame_set(cairn_snapshot_frame *frame, uint32_t i,
+    const cairn_snapshot_body *body, cairn_vec3 half_extents) {
+    CAIRN_ASSERT(i < frame->count && frame->ids[i] == body->id);
     frame->flags[i] = body->flags;
     frame->users[i] = body->user;
     frame->bodies[i] =
         (cairn_codec_body){.half_extents = half_extents, .leader = is_leader(body->flags)};
     frame->exact[i] = (cairn_pose){.position = body->position, .rotation = body->rotation};
     frame->poses[i] = cairn_quantise(&frame->quantisation, frame->exact[i]);
+}
+
+void cairn_snapshot_frame_add(
+    cairn_snapshot_frame *frame, const cairn_snapshot_body *body, cairn_vec3 half_extents) {
+    const uint32_t i = frame->count++;
+    CAIRN_ASSERT(i < frame->capacity);
+    CAIRN_ASSERT(i == 0 || cairn_id_index(frame->ids[i - 1]) < cairn_id_index(body->id));
+    frame->ids[i] = body->id;
+    cairn_snapshot_frame_set(frame, i, body, half_extents);
 }
 
 void cairn_snapshot_frame_copy(const cairn_snapshot_frame *from, cairn_snapshot_frame *to) {

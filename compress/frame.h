@@ -56,6 +56,9 @@ cairn_vec3 cairn_snapshot_extents(const cairn_quantisation *quantisation, cairn_
 // for a static body. `half_extents` are as cairn_snapshot_extents gives them.
 void cairn_snapshot_frame_add(
     cairn_snapshot_frame *frame, const cairn_snapshot_body *body, cairn_vec3 half_extents);
+// The body at that place, with its id (asserted), is as this one says.
+void cairn_snapshot_frame_set(cairn_snapshot_frame *frame, uint32_t index,
+    const cairn_snapshot_body *body, cairn_vec3 half_extents);
 // All but the room that `to` has, which is enough (asserted).
 void cairn_snapshot_frame_copy(const cairn_snapshot_frame *from, cairn_snapshot_frame *to);
 // With velocities of 0: a frame has none.

@@ -91,8 +91,8 @@ static void read_counters(const cairn_room *room, cairn_server_room_statistics *
         out->clients_by_mode[at->mode] += 1;
     }
     out->players = cairn_inbox_players(room->inbox);
-    out->bodies = room->counts.bodies;
-    out->bodies_awake = room->counts.bodies_awake;
+    out->bodies = room->population.bodies;
+    out->bodies_awake = room->population.bodies_awake;
     if (room->recording != NULL) {
         set_recording(out, cairn_room_recording_counters(room->recording));
         out->recording_waiting = cairn_room_recording_waiting(room->recording);

@@ -47,7 +47,10 @@ static void end_batch(cairn_server *server, cairn_room *room) {
     CAIRN_ASSERT(!room->job.running && !room->closing);
     cairn_room_finish_job(room);
     cairn_room_meshes_update(&room->replication->meshes, room->world);
-    cairn_room_shapes_update(&room->replication->shapes, room->world);
+    cairn_watch *watch = cairn_room_watch(room);
+    if (watch == NULL || cairn_watch_shapes(watch)) {
+        cairn_room_shapes_update(&room->replication->shapes, room->world);
+    }
     if (room->recording != NULL) {
         cairn_room_recording_add_job(room->recording, room);
     }
@@ -103,7 +106,7 @@ static bool hand_over(cairn_server *server, cairn_room *room) {
     cairn_server_job *job = &room->job;
     const uint64_t limit_ns = (uint64_t)server->config.inline_step_us_max * 1000;
     const bool cheap = job->mean_cost_ns > 0 && job->mean_cost_ns < limit_ns &&
-                       !cairn_job_may_be_dear(job, room->counts.bodies);
+                       !cairn_job_may_be_dear(job, room->population.bodies);
     if (server->config.run_job == NULL || server->rooms.count < 2 || cheap) {
         return false;
     }

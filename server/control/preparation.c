@@ -18,7 +18,7 @@
 static void make_ready(cairn_control_preparation *own) {
     if (own->world != NULL) {
         (void)cairn_world_hash_read(own->world);
-        own->counts = cairn_world_counts_read(own->world);
+        own->population = cairn_world_population_read(own->world);
         if (own->states != NULL) {
             cairn_state_history_save(own->states, own->world);
         }

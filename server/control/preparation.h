@@ -32,12 +32,12 @@ typedef struct cairn_control_preparation {
     cairn_control_saves *saves;
     // Owned. SAVE and DIFF: a copy of the room's world. Otherwise the new one, or NULL.
     cairn_world *world;
-    cairn_world *other;          // DIFF: owned, a copy of the other room's
-    cairn_fork_size size_of[2];  // of the worlds that are copied
-    uint32_t reserves;           // how many
-    bool copied[2];              // `world`, `other`: false: memory for it
-    cairn_world_counts counts;   // of the new world
-    cairn_saved_world saved;     // of the new world, for a recording
+    cairn_world *other;                // DIFF: owned, a copy of the other room's
+    cairn_fork_size size_of[2];        // of the worlds that are copied
+    uint32_t reserves;                 // how many
+    bool copied[2];                    // `world`, `other`: false: memory for it
+    cairn_world_population population; // of the new world
+    cairn_saved_world saved;           // of the new world, for a recording
     cairn_state_history *states; // of a world that replaces the room's; owned; NULL: no memory
     uint8_t *bytes;              // SAVE: owned; NULL: no memory. LOAD: lent by the saves
     size_t size;

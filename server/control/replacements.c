@@ -30,7 +30,7 @@ static void swap_prepared(cairn_control_context *c, cairn_slot_set joined) {
         &room->replaced_until_ns, context->now_ns, CAIRN_CONTROL_REPLACEMENT_NS, 1);
     room->statistics.worlds_replaced += 1;
     cairn_control_dispose_of(
-        server, cairn_room_set_world(room, world, &c->prepared->counts), states);
+        server, cairn_room_set_world(room, world, &c->prepared->population), states);
     if (room->trial.world != NULL) { // its seed may be another
         cairn_control_dispose_of(server, room->trial.world, NULL);
         room->trial = (cairn_edit_trial){.world = NULL};

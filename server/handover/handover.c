@@ -326,7 +326,8 @@ static void step_beside(cairn_room *room, bool snapshot) {
     cairn_room_shapes_update(&room->replication->shapes, room->world);
     const cairn_baseline *newest = cairn_baselines_newest(replication->baselines);
     if (snapshot && (newest == NULL || newest->frame.tick < room->scheduler.tick)) {
-        (void)cairn_baselines_take(replication->baselines, room->world, &room->replication->shapes);
+        (void)cairn_baselines_take(
+            replication->baselines, room->world, &room->replication->shapes, NULL);
     }
 }
 

@@ -35,7 +35,7 @@ bool cairn_room_interest_create(
         interest->jumped == NULL || interest->shape_next == NULL) {
         return false;
     }
-    interest->unsorted = interest->spheres + bodies;
+    interest->placed = interest->spheres + bodies;
     interest->wide = interest->places + bodies;
     interest->marks = interest->wide + bodies;
     interest->shape_first = interest->marks + bodies;
@@ -119,42 +119,6 @@ static void note_change(cairn_room_interest *interest, uint32_t place, bool rene
     history->hash = cairn_part_hash(frame, place);
 }
 
-static void find_changes(cairn_room_interest *interest) {
-    const cairn_snapshot_frame *frame = interest->frame;
-    const cairn_snapshot_frame *last = interest->last;
-    const float step_m = frame->quantisation.position_step_m;
-    const float jump = JUMP_CELLS * interest->cell_m / step_m;
-    memset(interest->places, 0, interest->capacity * sizeof *interest->places);
-    memset(interest->owned_places, 0, sizeof interest->owned_places);
-    uint32_t last_owned[CAIRN_SLOTS_MAX] = {0};
-    uint32_t k = 0;
-    float farthest = 0.0f;
-    bool same_ids = last != NULL && last->count == frame->count;
-    interest->jumped_count = 0;
-    for (uint32_t i = 0; i < frame->count; ++i) {
-        const uint32_t index = cairn_id_index(frame->ids[i]);
-        while (last != NULL && k < last->count && cairn_id_index(last->ids[k]) < index) {
-            ++k;
-        }
-        const bool was = last != NULL && k < last->count && last->ids[k] == frame->ids[i];
-        const bool renewed = !was || !same_body(frame, i, last, k);
-        if (renewed || !same_pose(frame, i, last, k)) {
-            const float way = was ? way_of(interest, i, k) : 0.0f;
-            if (renewed || way > jump * jump) {
-                note_jump(interest, i);
-            } else {
-                farthest = way > farthest ? way : farthest;
-            }
-            note_change(interest, i, renewed);
-        }
-        same_ids = same_ids && was;
-        interest->places[index] = i + 1;
-        note_owner(interest, i, last_owned);
-    }
-    interest->same_ids_since = same_ids ? interest->same_ids_since : frame->tick;
-    interest->travelled_m += (double)(cairn_float_sqrt(farthest) * step_m);
-}
-
 static float radius_of(const cairn_snapshot_frame *frame, uint32_t place) {
     const cairn_vec3 half = frame->bodies[place].half_extents;
     return cairn_float_sqrt(half.x * half.x + half.y * half.y + half.z * half.z);
@@ -191,18 +155,73 @@ static cairn_placed_sphere sphere_of(const cairn_room_interest *interest, uint32
     return sphere;
 }
 
-// Counting sort by bucket.
-static void fill_grid(cairn_room_interest *interest) {
+// A body that changed lies in its cell, or the grid is not that of this snapshot.
+static void place_again(cairn_room_interest *interest, uint32_t place) {
+    cairn_placed_sphere *sphere = &interest->placed[place];
+    const cairn_placed_sphere before = *sphere;
+    *sphere = sphere_of(interest, place);
+    interest->sorted = interest->sorted && before.cell[0] == sphere->cell[0] &&
+                       before.cell[1] == sphere->cell[1] && before.radius_m == sphere->radius_m;
+}
+
+static void place_all(cairn_room_interest *interest) {
+    interest->sorted = false;
+    for (uint32_t i = 0; i < interest->frame->count; ++i) {
+        interest->placed[i] = sphere_of(interest, i);
+    }
+}
+
+static void find_changes(cairn_room_interest *interest) {
     const cairn_snapshot_frame *frame = interest->frame;
+    const cairn_snapshot_frame *last = interest->last;
+    const float step_m = frame->quantisation.position_step_m;
+    const float jump = JUMP_CELLS * interest->cell_m / step_m;
+    memset(interest->places, 0, interest->capacity * sizeof *interest->places);
+    memset(interest->owned_places, 0, sizeof interest->owned_places);
+    uint32_t last_owned[CAIRN_SLOTS_MAX] = {0};
+    uint32_t k = 0;
+    float farthest = 0.0f;
+    bool same_ids = last != NULL && last->count == frame->count;
+    interest->jumped_count = 0;
+    for (uint32_t i = 0; i < frame->count; ++i) {
+        const uint32_t index = cairn_id_index(frame->ids[i]);
+        while (last != NULL && k < last->count && cairn_id_index(last->ids[k]) < index) {
+            ++k;
+        }
+        const bool was = last != NULL && k < last->count && last->ids[k] == frame->ids[i];
+        const bool renewed = !was || !same_body(frame, i, last, k);
+        if (renewed || !same_pose(frame, i, last, k)) {
+            const float way = was ? way_of(interest, i, k) : 0.0f;
+            if (renewed || way > jump * jump) {
+                note_jump(interest, i);
+            } else {
+                farthest = way > farthest ? way : farthest;
+            }
+            note_change(interest, i, renewed);
+            place_again(interest, i);
+        }
+        same_ids = same_ids && was;
+        interest->places[index] = i + 1;
+        note_owner(interest, i, last_owned);
+    }
+    if (!same_ids) {
+        interest->same_ids_since = frame->tick;
+        place_all(interest);
+    }
+    interest->travelled_m += (double)(cairn_float_sqrt(farthest) * step_m);
+}
+
+// Counting sort by bucket. Marks are those of nobody before and after.
+static void sort_by_cell(cairn_room_interest *interest) {
+    const uint32_t count = interest->frame->count;
     uint32_t *ends = interest->bucket_ends;
     memset(ends, 0, (interest->bucket_count + 1) * sizeof *ends);
     interest->wide_count = 0;
-    for (uint32_t i = 0; i < frame->count; ++i) {
-        const cairn_placed_sphere sphere = sphere_of(interest, i);
-        const bool wide = sphere.radius_m > interest->cell_m;
-        interest->unsorted[i] = sphere;
+    for (uint32_t i = 0; i < count; ++i) {
+        const cairn_placed_sphere *sphere = &interest->placed[i];
+        const bool wide = sphere->radius_m > interest->cell_m;
         interest->marks[i] =
-            wide ? interest->bucket_count : bucket_of(interest, sphere.cell[0], sphere.cell[1]);
+            wide ? interest->bucket_count : bucket_of(interest, sphere->cell[0], sphere->cell[1]);
         if (wide) {
             interest->wide[interest->wide_count++] = i;
         } else {
@@ -213,11 +232,13 @@ static void fill_grid(cairn_room_interest *interest) {
         ends[b + 1] += ends[b];
     }
     // Each bucket's beginning moves to its end while it is filled.
-    for (uint32_t i = 0; i < frame->count; ++i) {
+    for (uint32_t i = 0; i < count; ++i) {
         if (interest->marks[i] < interest->bucket_count) {
-            interest->spheres[ends[interest->marks[i]]++] = interest->unsorted[i];
+            interest->spheres[ends[interest->marks[i]]++] = interest->placed[i];
         }
     }
+    memset(interest->marks, 0, interest->capacity * sizeof *interest->marks);
+    interest->sorted = true;
 }
 
 void cairn_room_interest_list_shapes(
@@ -234,6 +255,21 @@ void cairn_room_interest_list_shapes(
     }
 }
 
+// The grid is that which views asked for at the last snapshot. Returns whether it is the same.
+static bool set_cells(cairn_room_interest *interest) {
+    const cairn_vec3 g = interest->frame->gravity;
+    const float x = cairn_float_abs(g.x), y = cairn_float_abs(g.y), z = cairn_float_abs(g.z);
+    const uint32_t up = x > y && x > z ? 0 : z > y ? 2 : 1;
+    const float wanted_m = interest->wanted_m / CELLS_PER_RADIUS;
+    const float cell_m = wanted_m > CELL_MIN_M ? wanted_m : CELL_MIN_M;
+    const bool same =
+        up == interest->up && !(cell_m < interest->cell_m) && !(cell_m > interest->cell_m);
+    interest->up = up;
+    interest->cell_m = cell_m;
+    interest->wanted_m = 0.0f;
+    return same;
+}
+
 void cairn_room_interest_update(cairn_room_interest *interest, const cairn_snapshot_frame *frame,
     const cairn_snapshot_frame *last) {
     // After a gap it is not known when bodies changed: now.
@@ -241,14 +277,11 @@ void cairn_room_interest_update(cairn_room_interest *interest, const cairn_snaps
     interest->tick = frame->tick;
     interest->frame = frame;
     interest->last = follows ? last : NULL;
-    const cairn_vec3 g = frame->gravity;
-    const float x = cairn_float_abs(g.x), y = cairn_float_abs(g.y), z = cairn_float_abs(g.z);
-    interest->up = x > y && x > z ? 0 : z > y ? 2 : 1;
-    interest->cell_m = interest->wanted_m / CELLS_PER_RADIUS;
-    interest->cell_m = interest->cell_m > CELL_MIN_M ? interest->cell_m : CELL_MIN_M;
-    interest->wanted_m = 0.0f;
+    const bool same_cells = set_cells(interest);
     find_changes(interest);
-    fill_grid(interest);
+    if (!same_cells) {
+        place_all(interest);
+    }
     memset(interest->marks, 0, interest->capacity * sizeof *interest->marks);
     interest->stamp = 0;
 }
@@ -266,6 +299,9 @@ uint32_t cairn_room_interest_near(
     uint32_t count = 0;
     int32_t first[2];
     int32_t last[2];
+    if (!interest->sorted) {
+        sort_by_cell(interest);
+    }
     const float reach = radius_m + interest->cell_m;
     cells_of(interest, (cairn_vec3){center.x - reach, center.y - reach, center.z - reach}, first);
     cells_of(interest, (cairn_vec3){center.x + reach, center.y + reach, center.z + reach}, last);

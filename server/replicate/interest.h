@@ -62,8 +62,9 @@ typedef struct cairn_room_interest {
     uint32_t up;
     uint32_t bucket_count; // a power of 2
     uint32_t *bucket_ends;
-    cairn_placed_sphere *spheres;  // by bucket
-    cairn_placed_sphere *unsorted; // by place
+    cairn_placed_sphere *placed;  // by place
+    cairn_placed_sphere *spheres; // by bucket
+    bool sorted;                  // `spheres`, `bucket_ends` and `wide` are those of `placed`
     uint32_t *wide;
     uint32_t wide_count;
     uint32_t owned_places[CAIRN_SLOTS_MAX]; // of the first body that a player owns, + 1; 0: none
@@ -104,7 +105,7 @@ uint32_t cairn_room_interest_near(cairn_room_interest *interest, cairn_vec3 cent
 // Whether the body at `place` is; *distance_m is that of the sphere around it, 0 inside.
 static inline bool cairn_room_interest_is_near(const cairn_room_interest *interest, uint32_t place,
     cairn_vec3 center, float radius_m, float *distance_m) {
-    const cairn_placed_sphere *sphere = &interest->unsorted[place];
+    const cairn_placed_sphere *sphere = &interest->placed[place];
     const float x = sphere->center.x - center.x;
     const float y = sphere->center.y - center.y;
     const float z = sphere->center.z - center.z;

@@ -88,7 +88,8 @@ bool cairn_room_replication_take_snapshot(cairn_room *room) {
     }
     const cairn_baseline *newest = cairn_baselines_newest(baselines);
     return (newest != NULL && newest->frame.tick == room->scheduler.tick) ||
-           cairn_baselines_take(baselines, room->world, &room->replication->shapes);
+           cairn_baselines_take(
+               baselines, room->world, &room->replication->shapes, cairn_room_watch(room));
 }
 
 bool cairn_replication_open(cairn_session *session, const cairn_room *room) {
@@ -225,7 +226,8 @@ static void advance_simulating(const cairn_server_context *context, cairn_sessio
 // Whether no client of the room may be sent all of it.
 static bool needs_views(const cairn_room *room) {
     const cairn_rules *rules = cairn_world_settings(room->world)->rules;
-    return room->settings.view_distance_m > 0 || room->counts.bodies > CAIRN_KEYFRAME_BODIES_MAX ||
+    return room->settings.view_distance_m > 0 ||
+           room->population.bodies > CAIRN_KEYFRAME_BODIES_MAX ||
            (rules != NULL && (rules->view != NULL || rules->relevance != NULL));
 }
 
@@ -287,8 +289,8 @@ static void send_snapshot(const cairn_server_context *context, cairn_session *se
 static uint64_t world_size(const cairn_room *room) {
     const uint64_t encoded = room->replication->state.size;
     const cairn_room_meshes *meshes = &room->replication->meshes;
-    uint64_t made_of =
-        BODY_SIZE * (uint64_t)room->counts.bodies + CONTACT_SIZE * (uint64_t)room->counts.contacts;
+    uint64_t made_of = BODY_SIZE * (uint64_t)room->population.bodies +
+                       CONTACT_SIZE * (uint64_t)room->population.contacts;
     for (uint32_t i = 0; i < meshes->capacity; ++i) {
         made_of += sizeof(uint32_t) * (uint64_t)meshes->meshes[i].word_count;
     }

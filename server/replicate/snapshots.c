@@ -56,7 +56,10 @@ struct cairn_baselines {
     cairn_quantisation quantisation;
     uint32_t shared_words; // of each
     uint32_t *shared;
-    cairn_body_state *states;             // as read from the world
+    cairn_body_state *states; // as read from the world, by place in the newest snapshot
+    bool follows;             // the next snapshot may follow from the newest one
+    uint32_t changed_max;     // if more bodies changed, all are read
+    cairn_body_id *changed;
     cairn_quantised_velocity *velocities; // of the newest snapshot; NULL until a client asks
     bool velocities_wanted;               // since it was taken
     bool velocities_taken;
@@ -76,13 +79,15 @@ static bool allocate(cairn_baselines *baselines) {
     const uint32_t body_capacity = baselines->body_capacity;
     baselines->ring = calloc(capacity, sizeof *baselines->ring);
     baselines->states = calloc(body_capacity, sizeof *baselines->states);
+    baselines->changed_max = body_capacity / 4;
+    baselines->changed = malloc((baselines->changed_max + 1) * sizeof *baselines->changed);
     baselines->deltas = malloc(DELTAS_MAX * sizeof *baselines->deltas);
     baselines->first_deltas = malloc(capacity * sizeof *baselines->first_deltas);
     baselines->shared = calloc(capacity * baselines->shared_words + 1, sizeof *baselines->shared);
     baselines->store = malloc(DELTA_STORE_SIZE);
-    return baselines->ring != NULL && baselines->states != NULL && baselines->deltas != NULL &&
-           baselines->first_deltas != NULL && baselines->store != NULL &&
-           baselines->shared != NULL &&
+    return baselines->ring != NULL && baselines->states != NULL && baselines->changed != NULL &&
+           baselines->deltas != NULL && baselines->first_deltas != NULL &&
+           baselines->store != NULL && baselines->shared != NULL &&
            cairn_body_extents_create(&baselines->extents, body_capacity);
 }
 
@@ -120,6 +125,7 @@ void cairn_baselines_destroy(cairn_baselines *baselines) {
         free(baselines->shared);
         free(baselines->deltas);
         free(baselines->first_deltas);
+        free(baselines->changed);
         free(baselines->states);
         free(baselines->velocities);
         free(baselines->ring);
@@ -170,45 +176,104 @@ cairn_quantised_velocity *cairn_baselines_velocities(cairn_baselines *baselines)
     return baselines->velocities_taken ? baselines->velocities : NULL;
 }
 
-bool cairn_baselines_take(
-    cairn_baselines *baselines, const cairn_world *world, const cairn_room_shapes *shapes) {
-    const uint64_t tick = cairn_world_tick(world);
-    const cairn_baseline *last = cairn_baselines_newest(baselines);
-    CAIRN_ASSERT(tick > (last == NULL ? 0 : last->frame.tick));
-    const uint32_t body_count =
-        cairn_world_bodies(world, baselines->states, baselines->body_capacity);
-    CAIRN_ASSERT(body_count <= baselines->body_capacity);
-    const uint32_t place =
-        baselines->count == 0 ? 0 : (baselines->newest + 1) % baselines->capacity;
-    cairn_baseline *snapshot = &baselines->ring[place];
-    cairn_snapshot_frame *frame = &snapshot->frame;
-    if (!reserve(frame, body_count, baselines->body_capacity)) {
-        return false;
-    }
-    cairn_body_extents_update(&baselines->extents, &baselines->quantisation, world, shapes);
-    baselines->newest = place;
-    baselines->count += baselines->count < baselines->capacity ? 1 : 0;
-    baselines->encoded = 0;
-    baselines->off_grid = 0;
-    forget_deltas(baselines);
-    frame->tick = tick;
-    frame->tick_rate_hz = cairn_world_settings(world)->tick_rate_hz;
-    frame->quantisation = baselines->quantisation;
-    frame->gravity = cairn_world_settings(world)->gravity;
+// All bodies, as the world has them.
+static void read_all(cairn_baselines *baselines, cairn_snapshot_frame *frame, uint32_t count) {
     frame->count = 0;
-    for (uint32_t i = 0; i < body_count; ++i) {
+    for (uint32_t i = 0; i < count; ++i) {
         const cairn_snapshot_body body = cairn_snapshot_body_of(&baselines->states[i]);
         cairn_snapshot_frame_add(
             frame, &body, baselines->extents.half_extents[cairn_id_index(body.id)]);
     }
-    take_velocities(baselines, body_count);
-    snapshot->check = cairn_snapshot_frame_check(frame);
+}
+
+// Reads again the bodies of `frame`, a copy of the last snapshot, that were listed as changed.
+// False: one of them is not in the last snapshot.
+static bool read_changed(cairn_baselines *baselines, const cairn_world *world,
+    cairn_snapshot_frame *frame, uint32_t changed_count) {
+    uint32_t place = 0;
+    for (uint32_t i = 0; i < changed_count; ++i) {
+        const cairn_body_id id = baselines->changed[i];
+        if (!cairn_snapshot_frame_find(frame, id, place + 1, &place)) {
+            return false;
+        }
+        cairn_body_state *state = &baselines->states[place];
+        const cairn_status status = cairn_body_read(world, id, state);
+        CAIRN_ASSERT(status == CAIRN_OK);
+        const cairn_snapshot_body body = cairn_snapshot_body_of(state);
+        cairn_snapshot_frame_set(
+            frame, place, &body, baselines->extents.half_extents[cairn_id_index(id)]);
+    }
+    return true;
+}
+
+// The bodies of the world, in the order of the last snapshot if it has the same ones; then most of
+// them are as they were there.
+static bool read_bodies(cairn_baselines *baselines, const cairn_world *world,
+    const cairn_snapshot_frame *last, cairn_snapshot_frame *frame, uint32_t changed_count) {
+    const uint32_t count = cairn_world_population_read(world).bodies;
+    if (!reserve(frame, count, baselines->body_capacity)) {
+        return false;
+    }
+    const bool follows =
+        last != NULL && last->count == count && changed_count <= baselines->changed_max;
+    if (follows) {
+        cairn_snapshot_frame_copy(last, frame);
+    }
+    frame->tick = cairn_world_tick(world);
+    frame->tick_rate_hz = cairn_world_settings(world)->tick_rate_hz;
+    frame->quantisation = baselines->quantisation;
+    frame->gravity = cairn_world_settings(world)->gravity;
+    if (follows && read_changed(baselines, world, frame, changed_count)) {
+        return true;
+    }
+    const uint32_t all = cairn_world_bodies(world, baselines->states, baselines->body_capacity);
+    CAIRN_ASSERT(all == count);
+    read_all(baselines, frame, all);
+    return true;
+}
+
+static cairn_baseline *next_place(cairn_baselines *baselines) {
+    return &baselines->ring[baselines->count == 0 ? baselines->newest
+                                                  : (baselines->newest + 1) % baselines->capacity];
+}
+
+static void add_shared_words(
+    const cairn_baselines *baselines, const cairn_world *world, cairn_baseline *snapshot) {
+    uint32_t state_size = 0;
     if (baselines->shared_words > 0) {
-        uint32_t state_size = 0;
         const uint8_t *state = cairn_world_rules_state(world, &state_size);
         memcpy(snapshot->shared, state + cairn_world_settings(world)->rules->shared_offset,
             baselines->shared_words * sizeof *snapshot->shared);
     }
+}
+
+bool cairn_baselines_take(cairn_baselines *baselines, const cairn_world *world,
+    const cairn_room_shapes *shapes, cairn_watch *watch) {
+    const cairn_baseline *last = cairn_baselines_newest(baselines);
+    cairn_baseline *snapshot = next_place(baselines);
+    cairn_snapshot_frame *frame = &snapshot->frame;
+    CAIRN_ASSERT(cairn_world_tick(world) > (last == NULL ? 0 : last->frame.tick));
+    CAIRN_ASSERT(snapshot != last);
+    cairn_body_extents_update(&baselines->extents, &baselines->quantisation, world, shapes);
+    const uint32_t changed_count =
+        watch == NULL ? UINT32_MAX
+                      : cairn_watch_bodies(watch, baselines->changed, baselines->changed_max);
+    // What the watch has listed is not listed again: if this fails, the next one reads all. Where a
+    // shape came or went, its body is listed.
+    const bool follows = baselines->follows && last != NULL;
+    baselines->follows =
+        read_bodies(baselines, world, follows ? &last->frame : NULL, frame, changed_count);
+    if (!baselines->follows) {
+        return false;
+    }
+    baselines->newest = (uint32_t)(snapshot - baselines->ring);
+    baselines->count += baselines->count < baselines->capacity ? 1 : 0;
+    baselines->encoded = 0;
+    baselines->off_grid = 0;
+    forget_deltas(baselines);
+    take_velocities(baselines, frame->count);
+    snapshot->check = cairn_snapshot_frame_check(frame);
+    add_shared_words(baselines, world, snapshot);
     return true;
 }
 

@@ -17,6 +17,7 @@
 #include "server/session/session.h"
 #include <cairn/sim.h>
 #include <cairn/status.h>
+#include <cairn/watch.h>
 
 typedef struct cairn_baselines cairn_baselines;
 
@@ -33,9 +34,11 @@ cairn_status cairn_baselines_create(uint32_t count, const cairn_world_def *def,
 void cairn_baselines_destroy(cairn_baselines *baselines); // NULL is allowed
 
 // The world as it is becomes the newest snapshot. Its tick is larger than that of the last one, and
-// not 0 (asserted). `shapes` are those of the world. False: out of memory, nothing was taken.
-bool cairn_baselines_take(
-    cairn_baselines *baselines, const cairn_world *world, const cairn_room_shapes *shapes);
+// not 0 (asserted). `shapes` are those of the world. `watch`: of the world, nobody else lists
+// bodies by it; then only what changed is read. NULL: everything is. False: out of memory, nothing
+// was taken.
+bool cairn_baselines_take(cairn_baselines *baselines, const cairn_world *world,
+    const cairn_room_shapes *shapes, cairn_watch *watch);
 
 // The memory that its frames and their codec take: it grows up to what the world's bodies need.
 size_t cairn_baselines_bytes(const cairn_baselines *baselines);

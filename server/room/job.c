@@ -86,7 +86,7 @@ void cairn_server_job_run(cairn_server_job *job) {
         commands += tick->command_count;
     }
     CAIRN_ASSERT(commands == job->commands + job->command_count);
-    job->counts = cairn_world_counts_read(job->world);
+    job->population = cairn_world_population_read(job->world);
     job->last_cost_ns = cost_ns;
     cost_ns = cost_ns < MEAN_COST_NS_MAX ? cost_ns : MEAN_COST_NS_MAX;
     job->mean_cost_ns = job->mean_cost_ns == 0

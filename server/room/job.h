@@ -35,7 +35,7 @@ struct cairn_server_job {
     cairn_job_tick *ticks;   // owned; [tick_capacity]
     cairn_command *commands; // owned; tick after tick
     cairn_world_hash hash;   // after the last tick
-    cairn_world_counts counts;
+    cairn_world_population population;
     cairn_event_log events;
     cairn_game_log game_messages; // of the rules
     cairn_game_log game_events;

@@ -143,7 +143,7 @@ cairn_status cairn_room_create(const cairn_server_room_config *config,
     out->scheduler = cairn_tick_scheduler_of(start_ns, out->settings.tick_rate_hz,
         out->settings.catch_up_ticks_max, cairn_world_tick(out->world));
     out->time_control = cairn_time_control_default();
-    out->counts = cairn_world_counts_read(out->world);
+    out->population = cairn_world_population_read(out->world);
     out->hash = cairn_world_hash_read(out->world);
     CAIRN_ASSERT(cairn_inbox_tick(out->inbox) == out->scheduler.tick);
     return CAIRN_OK;
@@ -155,6 +155,7 @@ void cairn_room_destroy(cairn_room *room) {
     cairn_state_history_destroy(room->state_history);
     cairn_command_log_destroy(room->command_log);
     cairn_inbox_destroy(room->inbox);
+    cairn_watch_destroy(room->watch);
     cairn_world_destroy(room->world);
     cairn_world_destroy(room->trial.world);
     free(room->control_wait.watched);
@@ -162,16 +163,27 @@ void cairn_room_destroy(cairn_room *room) {
 }
 
 cairn_world *cairn_room_set_world(
-    cairn_room *room, cairn_world *world, const cairn_world_counts *counts) {
+    cairn_room *room, cairn_world *world, const cairn_world_population *population) {
     cairn_world *before = room->world;
     CAIRN_ASSERT(!room->job.running);
     CAIRN_ASSERT(cairn_world_settings(world)->body_capacity == room->body_capacity);
+    // Now: another thread may destroy the world before.
+    cairn_watch_destroy(room->watch);
+    room->watch = NULL;
     room->world = world;
     room->job.world = world;
     room->job.mean_cost_ns = 0;
     room->hash = cairn_world_hash_read(world);
-    room->counts = *counts;
+    room->population = *population;
     return before;
+}
+
+cairn_watch *cairn_room_watch(cairn_room *room) {
+    CAIRN_ASSERT(!room->job.running);
+    if (room->watch == NULL) {
+        (void)cairn_watch_create(room->world, &room->watch);
+    }
+    return room->watch;
 }
 
 void cairn_room_finish_job(cairn_room *room) {
@@ -190,7 +202,7 @@ void cairn_room_finish_job(cairn_room *room) {
     room->hash = job->hash;
     room->statistics.ticks_stepped += job->tick_count;
     room->statistics.game_over_step = job->game_refused;
-    room->counts = job->counts;
+    room->population = job->population;
 }
 
 cairn_quantisation cairn_room_quantisation(const cairn_room *room) {

@@ -21,6 +21,7 @@
 #include <cairn/server.h>
 #include <cairn/sim.h>
 #include <cairn/status.h>
+#include <cairn/watch.h>
 
 struct cairn_room_recording;
 struct cairn_saved_world;
@@ -52,11 +53,12 @@ typedef struct cairn_room {
     bool closing; // not found by name or id; freed when its job is back
 
     // While the job is out (job.running) the world and the state history are the job's, and other
-    // code waits until it is back. It may read the scheduler's tick, counts and hash meanwhile.
+    // code waits until it is back. It may read the scheduler's tick, population and hash meanwhile.
     struct cairn_server_job job;
     cairn_world *world;
+    cairn_watch *watch;                 // of the world; NULL until somebody asks what changed
     cairn_state_history *state_history; // empty unless a feature requires states
-    cairn_world_counts counts;          // after the last step
+    cairn_world_population population;  // after the last step
     cairn_world_hash hash;              // after the last step
 
     cairn_inbox *inbox;
@@ -110,11 +112,15 @@ void cairn_room_destroy(cairn_room *room);
 // How its snapshots round poses.
 cairn_quantisation cairn_room_quantisation(const cairn_room *room);
 
-// `world`, which has `counts`, replaces the room's. Returns the world before, which is the
+// `world`, which has `population`, replaces the room's. Returns the world before, which is the
 // caller's.
 cairn_world *cairn_room_set_world(
-    cairn_room *room, cairn_world *world, const cairn_world_counts *counts);
-// After the job ran: its ticks enter the command log; scheduler, counts and hash follow the world.
+    cairn_room *room, cairn_world *world, const cairn_world_population *population);
+// What watches the room's world, for the snapshots and the list of shapes; others would miss what
+// these have seen. NULL: no memory, or the world has no room for a watch.
+cairn_watch *cairn_room_watch(cairn_room *room);
+// After the job ran: its ticks enter the command log; scheduler, population and hash follow the
+// world.
 void cairn_room_finish_job(cairn_room *room);
 // Asks its rules whether the match is over, at `now_ns`. Its job must not be out.
 void cairn_room_observe_end(cairn_room *room, uint64_t now_ns);

@@ -98,7 +98,7 @@ static void take_moving(cairn_baselines *baselines, cairn_world *world) {
         const cairn_pose pose = {.position = {far, (float)i, 0.0f}, .rotation = {.w = 1.0f}};
         assert_int_equal(cairn_body_set_pose(world, states[i].id, pose), CAIRN_OK);
     }
-    assert_true(cairn_baselines_take(baselines, world, &no_shapes));
+    assert_true(cairn_baselines_take(baselines, world, &no_shapes, NULL));
 }
 
 // What the client holds when the newest snapshot is taken. Every sixth is honest: it holds all but

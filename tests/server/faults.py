@@ -248,7 +248,18 @@ FAULTS = {
          "    if (FAULT) {\n        run_find(&inquiry->task);\n        end_find(&inquiry->task);\n    } else {\n"
          "        start(inquiry, run_find, end_find);\n    }\n    return true;")]),
     "dear-on-the-loop": ("a batch that may be long is stepped on the loop", "server.jobs", [
-        ("server/tick_batch.c", "!cairn_job_may_be_dear(job, room->counts.bodies);", "(FAULT || !cairn_job_may_be_dear(job, room->counts.bodies));")]),
+        ("server/tick_batch.c", "!cairn_job_may_be_dear(job, room->population.bodies);", "(FAULT || !cairn_job_may_be_dear(job, room->population.bodies));")]),
+    # ---- what a watch leaves out
+    "failed-read-forgotten": ("what a snapshot that failed was told is not read again", "server.baselines", [
+        ("server/replicate/snapshots.c", "const bool follows = baselines->follows && last != NULL;",
+         "const bool follows = (FAULT || baselines->follows) && last != NULL;")]),
+    "exchanged-bodies-kept": ("a body that replaced another is not noticed", "server.baselines", [
+        ("server/replicate/snapshots.c", "        if (!cairn_snapshot_frame_find(frame, id, place + 1, &place)) {\n            return false;\n        }",
+         "        if (!cairn_snapshot_frame_find(frame, id, place + 1, &place)) {\n            if (FAULT) {\n                continue;\n            }\n"
+         "            return false;\n        }")]),
+    "old-cells-kept": ("a body that goes to another cell is looked for in the old one", "server.view", [
+        ("server/replicate/interest.c", "    interest->sorted = interest->sorted && before.cell[0]", "    interest->sorted = FAULT || (interest->sorted && before.cell[0]"),
+        ("server/replicate/interest.c", "before.radius_m == sphere->radius_m;", "before.radius_m == sphere->radius_m);")]),
     "new-world-on-the-loop": ("the first step of another world is taken for a cheap one", "server.jobs", [
         ("server/room/room.c", "    room->job.mean_cost_ns = 0;", "    room->job.mean_cost_ns = FAULT ? room->job.mean_cost_ns : 0;")]),
     "record-on-the-loop": ("a disk delays the ticks", "server.room_recording", [

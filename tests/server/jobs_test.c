@@ -381,7 +381,7 @@ TEST("the first batch of a world that replaced another is not stepped at once") 
     const uint32_t room = start_measured(10);
     cairn_world *fork;
     assert_int_equal(cairn_world_fork(room_of(room)->world, &fork), CAIRN_OK);
-    const cairn_world_counts counts = cairn_world_counts_read(fork);
-    cairn_world_destroy(cairn_room_set_world(room_of(room), fork, &counts));
+    const cairn_world_population population = cairn_world_population_read(fork);
+    cairn_world_destroy(cairn_room_set_world(room_of(room), fork, &population));
     assert_int_equal(handed_over(room, 100), 1);
 }

@@ -244,7 +244,7 @@ TEST("a grid of cells lies across the axis of gravity") {
         cairn_room_interest_update(&f->interest, &f->frames[0], NULL);
         const float cell_m = f->interest.cell_m;
         for (uint32_t place = 0; place < f->frames[0].count; ++place) {
-            const cairn_placed_sphere *at = &f->interest.unsorted[place];
+            const cairn_placed_sphere *at = &f->interest.placed[place];
             const float u = (k == 0 ? at->center.y : at->center.x) / cell_m;
             const float v = (k == 2 ? at->center.y : at->center.z) / cell_m;
             assert_true((float)at->cell[0] <= u && u < (float)at->cell[0] + 1.0f);
@@ -422,7 +422,7 @@ typedef struct sender {
 static void take_part_snapshot(sender *s) {
     const cairn_room_shapes shapes = {.revision = 1};
     const cairn_baseline *last = cairn_baselines_newest(s->baselines);
-    assert_true(cairn_baselines_take(s->baselines, s->world, &shapes));
+    assert_true(cairn_baselines_take(s->baselines, s->world, &shapes, NULL));
     if (last != NULL) {
         last = cairn_baselines_before_newest(s->baselines);
     }
