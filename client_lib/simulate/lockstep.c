@@ -321,6 +321,30 @@ cairn_lockstep_verdict cairn_lockstep_take_ticks(
     return early > CAIRN_LOCKSTEP_EARLY ? early : verdict;
 }
 
+_Static_assert(CAIRN_LOCKSTEP_TICKS_AHEAD + 384 <= CAIRN_LOCKSTEP_TICKS_MAX &&
+                   CAIRN_LOCKSTEP_COMMANDS_AHEAD + 8192 <= CAIRN_LOCKSTEP_COMMANDS_MAX,
+    "the server's queue has room beyond the acknowledged ticks");
+
+uint64_t cairn_lockstep_acknowledged(const cairn_lockstep *lockstep) {
+    const cairn_timeline *timeline = &lockstep->timeline;
+    if (!lockstep->lags) {
+        return timeline->confirmed_end;
+    }
+    const uint64_t from = cairn_timeline_confirmed_tick(timeline);
+    const uint64_t most = from + CAIRN_LOCKSTEP_TICKS_AHEAD;
+    uint32_t blocks = 0;
+    uint64_t tick = from;
+    while (tick < timeline->confirmed_end && tick < most) {
+        const cairn_timeline_tick *held = cairn_timeline_tick_read(timeline, tick);
+        blocks += cairn_command_pool_blocks(held->commands.count);
+        if (blocks > CAIRN_LOCKSTEP_COMMANDS_AHEAD / CAIRN_COMMAND_BLOCK) {
+            break;
+        }
+        tick++;
+    }
+    return tick;
+}
+
 uint32_t cairn_lockstep_waiting(const cairn_lockstep *lockstep) {
     return (uint32_t)(lockstep->timeline.confirmed_end -
                       cairn_timeline_confirmed_tick(&lockstep->timeline));
@@ -347,6 +371,7 @@ uint32_t cairn_lockstep_advance(
         steps++;
     }
     CAIRN_ASSERT(steps <= budget->ticks_max);
+    lockstep->lags = (double)timeline->head_tick < show_tick;
     return steps;
 }
 
