@@ -220,7 +220,8 @@ static void watch_catch_up(const cairn_server_context *context, cairn_session *s
         return;
     }
     const bool old = room->scheduler.tick - own->state.tick > CAIRN_ROOM_COMMAND_LOG_TICKS;
-    if (old && first_missing_tick(own) < oldest && !room_ran_fast(own, room, now_ns)) {
+    const bool in_time = now_ns - own->state.behind_since_ns <= CAIRN_ROOM_CATCH_UP_NS;
+    if (old && first_missing_tick(own) < oldest && !(in_time && room_ran_fast(own, room, now_ns))) {
         own->state.refused = "the path or the client is too slow to join: the ticks since the "
                              "world's state are not held so long";
     } else if (old && own->state.reading != NULL &&
