@@ -238,6 +238,7 @@ cairn_lockstep_verdict cairn_lockstep_take_state(
         cairn_timeline_expect(&lockstep->timeline, piece->tick);
         cairn_early_ticks_clear(&lockstep->early);
         lockstep->held_end = UINT64_MAX;
+        lockstep->newest_end = 0;
     }
     if (lockstep->transfer.received == lockstep->transfer.total_size) {
         verdict = load_state(lockstep);
@@ -310,6 +311,8 @@ cairn_lockstep_verdict cairn_lockstep_take_ticks(
         !cairn_ticks_reader_of(message->payload, message->payload_size, &reader)) {
         return CAIRN_LOCKSTEP_NOT_EXPECTED;
     }
+    const uint64_t end = cairn_ticks_end(message);
+    lockstep->newest_end = end > lockstep->newest_end ? end : lockstep->newest_end;
     while (cairn_ticks_read(&reader, &record)) {
         lockstep->delayed = cairn_reader_left(&reader.bytes) > 0;
         verdict = take_record(lockstep, &record);
@@ -343,6 +346,11 @@ uint64_t cairn_lockstep_acknowledged(const cairn_lockstep *lockstep) {
         tick++;
     }
     return tick;
+}
+
+uint64_t cairn_lockstep_behind(const cairn_lockstep *lockstep) {
+    const uint64_t confirmed = cairn_timeline_confirmed_tick(&lockstep->timeline);
+    return lockstep->newest_end > confirmed ? lockstep->newest_end - confirmed : 0;
 }
 
 uint32_t cairn_lockstep_waiting(const cairn_lockstep *lockstep) {

@@ -42,6 +42,7 @@ typedef struct cairn_lockstep {
     // The tick being confirmed arrived together with later ones. The server sends each tick when it
     // is stepped, so the message of this one was lost or delayed.
     bool delayed;
+    uint64_t newest_end;       // one past the newest tick that the server sent since the state
     bool lags;                 // the last advance ended with confirmed ticks that were due
     cairn_body_state *scratch; // owned; for all bodies of the world
     cairn_snapshots snapshots; // of the last steps, to show
@@ -106,6 +107,8 @@ uint32_t cairn_lockstep_advance(
 void cairn_lockstep_show(cairn_lockstep *lockstep);
 // The client acknowledges all ticks below this one. They are confirmed.
 uint64_t cairn_lockstep_acknowledged(const cairn_lockstep *lockstep);
+// By how many ticks the stepped and confirmed world is behind the newest that the server sent.
+uint64_t cairn_lockstep_behind(const cairn_lockstep *lockstep);
 // Confirmed ticks that wait to be stepped.
 uint32_t cairn_lockstep_waiting(const cairn_lockstep *lockstep);
 

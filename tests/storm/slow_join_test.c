@@ -49,10 +49,9 @@ static cairn_client_config config_of(cairn_client_mode mode) {
 }
 
 // A client behind a line of this rate towards it, with a queue of 100 ms.
-static uint32_t join_slowly(rig *r, cairn_client_mode mode, uint32_t bytes_per_s) {
-    const cairn_client_config config = config_of(mode);
+static uint32_t join_slowly(rig *r, const cairn_client_config *config, uint32_t bytes_per_s) {
     const cairn_virtual_path path = {.delay_ns = 20 * MS};
-    const uint32_t client = rig_join(r, &config, &path);
+    const uint32_t client = rig_join(r, config, &path);
     cairn_virtual_path_between(
         r->system.network, r->system.server_endpoint, r->system.clients[client].endpoint)
         ->bottleneck = cairn_virtual_bottleneck_add(
@@ -141,7 +140,8 @@ TEST("a client plays although its state takes longer than the 1,024 last ticks")
         const cairn_client_config first = config_of(CAIRN_CLIENT_LOCKSTEP);
         RIG(r, .seed = 1, .scene = scene_at(rows[i].rate_hz), .clients = 1, .config = &first,
             .unwatched = true);
-        const uint32_t late = join_slowly(&r, rows[i].mode, rows[i].bytes_per_s);
+        const cairn_client_config config = config_of(rows[i].mode);
+        const uint32_t late = join_slowly(&r, &config, rows[i].bytes_per_s);
         const uint64_t joined_ms = run_until_playing(&r, late, 150);
         const uint64_t behind = ticks_behind(&r, late);
         const uint64_t caught_up_ms = run_until_caught_up(&r, late, 60);
@@ -154,6 +154,34 @@ TEST("a client plays although its state takes longer than the 1,024 last ticks")
         expect_same_roots(&r, late);
         assert_int_equal(rig_server_statistics(&r).total.state_transfers, 2);
         assert_int_equal(rig_server_statistics(&r).total.clients_demoted, 0);
+    }
+}
+
+// Each look at it is 9 ms later: an advance steps one tick before its 8 ms are over.
+static uint64_t slow_clock(void *context) {
+    uint64_t *now_ns = context;
+    return *now_ns += 9 * MS;
+}
+
+TEST("a client that steps twice as fast as its room catches up in as long as its state took") {
+    static const cairn_client_mode modes[] = {
+        CAIRN_CLIENT_LOCKSTEP, CAIRN_CLIENT_PREDICT, CAIRN_CLIENT_HEAL};
+    for (size_t i = 0; i < sizeof modes / sizeof *modes; ++i) {
+        uint64_t clock_ns = 0;
+        const cairn_client_config first = config_of(CAIRN_CLIENT_LOCKSTEP);
+        RIG(r, .seed = 7, .scene = scene_at(60), .clients = 1, .config = &first, .unwatched = true);
+        cairn_client_config config = config_of(modes[i]);
+        config.clock_ns = slow_clock;
+        config.clock_context = &clock_ns;
+        const uint32_t late = join_slowly(&r, &config, 14000);
+        const uint64_t joined_ms = run_until_playing(&r, late, 150);
+        const uint64_t behind = ticks_behind(&r, late);
+        const uint64_t caught_up_ms = run_until_caught_up(&r, late, 200);
+        print_join(60, 14000, &r, late, joined_ms, behind, caught_up_ms);
+        assert_int_equal(cairn_client_mode_now(rig_client(&r, late)), modes[i]);
+        assert_in_range(ticks_behind(&r, late), 0, 30);
+        assert_in_range(caught_up_ms, 5000, 150000);
+        expect_same_roots(&r, late);
     }
 }
 
@@ -189,7 +217,7 @@ TEST(
     const cairn_client_config first = config_of(CAIRN_CLIENT_LOCKSTEP);
     RIG(r, .seed = 2, .scene = scene_at(60), .clients = 1, .config = &first, .unwatched = true);
     const size_t before = cairn_command_log_bytes(room_of(&r)->command_log);
-    const uint32_t late = join_slowly(&r, CAIRN_CLIENT_LOCKSTEP, 6000);
+    const uint32_t late = join_slowly(&r, &first, 6000);
     size_t most;
     const uint64_t after_s = run_until_refused(&r, late, 300, &most);
     print_message("refused after %llu s, log at most %zu bytes: %s\n", (unsigned long long)after_s,
@@ -205,7 +233,7 @@ TEST("a client that acknowledges no tick has the log kept for three minutes and 
     const size_t before = cairn_command_log_bytes(room_of(&r)->command_log);
     lied_to = room_of(&r);
     lies_ticks = UINT64_MAX / 2;
-    const uint32_t late = join_slowly(&r, CAIRN_CLIENT_LOCKSTEP, 500000);
+    const uint32_t late = join_slowly(&r, &first, 500000);
     size_t most;
     const uint64_t after_s = run_until_refused(&r, late, 300, &most);
     lied_to = NULL;
@@ -222,7 +250,7 @@ TEST("a client that stays a minute behind has the log kept for a quarter of an h
     const size_t before = cairn_command_log_bytes(room_of(&r)->command_log);
     lied_to = room_of(&r);
     lies_ticks = 60 * 30;
-    const uint32_t late = join_slowly(&r, CAIRN_CLIENT_LOCKSTEP, 500000);
+    const uint32_t late = join_slowly(&r, &first, 500000);
     size_t most;
     const uint64_t after_s = run_until_refused(&r, late, 1200, &most);
     lied_to = NULL;
