@@ -87,21 +87,18 @@ static void end_batch(cairn_server *server, cairn_room *room) {
     }
 }
 
-// A client that joins a paused room, or lost what was sent, is served all the same. There is no
-// snapshot of tick 0: on the wire 0 means that no snapshot is held.
+// A client that joins a paused room, or lost what was sent, is served all the same.
 static void serve_paused(cairn_server *server, cairn_room *room) {
     const uint64_t now_ns = server->context.now_ns;
-    const uint64_t tick = room->scheduler.tick;
     CAIRN_ASSERT(!room->job.running);
     if (!room->time_control.paused || now_ns < room->time_control.serve_ns) {
         return;
     }
     room->time_control.serve_ns = now_ns + PAUSED_SERVE_NS;
-    const bool snapshot = tick > 0 && cairn_room_replication_take_snapshot(room);
+    const bool snapshot = cairn_room_replication_take_snapshot(room);
     cairn_server_resync_answer_waiting(&server->resync, room);
     for (cairn_session *member = room->members; member != NULL; member = member->member_next) {
-        const bool holds_newest = member->replication->snapshots.acknowledged >= tick;
-        serve(server, member, snapshot && !holds_newest);
+        serve(server, member, snapshot);
     }
 }
 

@@ -77,7 +77,7 @@ void cairn_room_replication_replace(cairn_room *room) {
 bool cairn_room_replication_take_snapshot(cairn_room *room) {
     cairn_baselines *baselines = room->replication->baselines;
     uint32_t *shown = &room->replication->shown;
-    CAIRN_ASSERT(!room->job.running && room->scheduler.tick > 0);
+    CAIRN_ASSERT(!room->job.running);
     *shown = 0;
     for (const cairn_session *at = room->members; at != NULL; at = at->member_next) {
         *shown += cairn_mode_simulates(at->mode) ? 0 : 1;
@@ -316,9 +316,20 @@ static bool open_view(cairn_session *session) {
     return true;
 }
 
+// Whether a client of a room that stands has all of its snapshot, or is sure to get it.
+static bool holds_standing(const cairn_session *session) {
+    const cairn_session_replication *own = session->replication;
+    const uint64_t tick = session->room->scheduler.tick;
+    return own->view == NULL && session->room->time_control.paused && tick > 0 &&
+           own->snapshots.acknowledged >= tick;
+}
+
 static void send_snapshot(const cairn_server_context *context, cairn_session *session) {
     cairn_room_replication *room = session->room->replication;
     cairn_session_replication *own = session->replication;
+    if (holds_standing(session)) {
+        return;
+    }
     bool view = own->view != NULL || needs_views(session->room);
     if (!view && !cairn_snapshot_send(context, session, room->baselines,
                      bytes_per_second(session->room), &own->snapshots, &own->game)) {
@@ -331,9 +342,15 @@ static void send_snapshot(const cairn_server_context *context, cairn_session *se
     if (view) {
         const cairn_baseline *newest = cairn_baselines_newest(room->baselines);
         const cairn_baseline *last = cairn_baselines_before_newest(room->baselines);
-        if (room->interest.tick != newest->frame.tick) {
+        if (room->interest.frame == NULL || room->interest.tick != newest->frame.tick) {
             cairn_room_interest_update(
                 &room->interest, &newest->frame, last != NULL ? &last->frame : NULL);
+        }
+        const uint64_t tick = newest->frame.tick;
+        if (session->room->time_control.paused && (tick == 0 || own->view->acknowledged == tick)) {
+            cairn_part_send_standing(context, session, room->baselines, &room->interest, own->view,
+                bytes_per_second(session->room));
+            return;
         }
         cairn_part_send(context, session, room->baselines, &room->interest, own->view,
             bytes_per_second(session->room), &own->game);

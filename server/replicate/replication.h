@@ -55,7 +55,7 @@ void cairn_room_replication_destroy(cairn_room *room);
 // admitted.
 void cairn_room_replication_replace(cairn_room *room);
 // The world as it is becomes the newest snapshot if a member is shown snapshots; otherwise those
-// that are held are dropped, and the answer is false. The tick is not 0 (asserted).
+// that are held are dropped, and the answer is false.
 bool cairn_room_replication_take_snapshot(cairn_room *room);
 
 // The client is about to join `room`: allocates what depends on the room. False: out of
