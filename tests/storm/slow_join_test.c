@@ -11,6 +11,7 @@
 #include "server/replicate/replication.h"
 #include "tests/kit/rig.h"
 #include "tests/storm/large_state.h"
+#include <cairn/control.h>
 #include <cairn/server_statistics.h>
 
 // A client in slot 1 that lies acknowledges no tick of the last ones of this room, however many it
@@ -250,4 +251,41 @@ TEST("a client that stays a minute behind has the log kept for a quarter of an h
         "refused after %llu s, log at most %zu bytes\n", (unsigned long long)after_s, most);
     assert_in_range(after_s, 898, 910);
     expect_refused(&r, late, "too slow to join", before);
+}
+
+static void with_control(cairn_server_config *config) {
+    config->control = true;
+}
+
+static void set_rate(rig *r, uint32_t operator, uint32_t speed_thousandths) {
+    const cairn_control_request request = {.verb = CAIRN_CONTROL_RATE, .rate = {speed_thousandths}};
+    cairn_control_answer answer = {.refusal = 0};
+    assert_int_not_equal(cairn_client_ask(rig_client(r, operator), &request), 0);
+    while (!cairn_client_next_answer(rig_client(r, operator), &answer)) {
+        rig_run_ms(r, 10);
+    }
+    assert_int_equal(answer.refusal, 0);
+}
+
+TEST("a client whose room an operator lets run fast while it joins gets another state, and plays") {
+    RIG(r, .seed = 8, .scene = scene_at(60), .configure = with_control, .unwatched = true);
+    cairn_client_config config = config_of(CAIRN_CLIENT_INTERPOLATE);
+    r.operators = true;
+    rig_join(&r, &config, NULL);
+    rig_wait_to_play(&r);
+    r.operators = false;
+    set_rate(&r, ALICE, 16000);
+    const uint64_t from = room_of(&r)->scheduler.tick;
+    config.mode = CAIRN_CLIENT_LOCKSTEP;
+    const uint32_t late = join_slowly(&r, &config, 70000);
+    rig_run_ms(&r, 15000);
+    assert_true(room_of(&r)->scheduler.tick - from > 180 * 60);
+    set_rate(&r, ALICE, 1000);
+    (void)run_until_playing(&r, late, 90);
+    (void)run_until_caught_up(&r, late, 30);
+    expect_playing(&r, late);
+    assert_int_equal(cairn_client_mode_now(rig_client(&r, late)), CAIRN_CLIENT_LOCKSTEP);
+    assert_in_range(ticks_behind(&r, late), 0, 30);
+    assert_in_range(rig_server_statistics(&r).total.state_transfers, 2, 4);
+    expect_same_roots(&r, late);
 }
