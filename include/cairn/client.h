@@ -175,8 +175,9 @@ const char *cairn_client_failure_text(const cairn_client *client);
 
 // The mode that the server serves this client in, and, if it is not the mode of the config, one
 // sentence on why ("" otherwise; valid until the next call of receive, advance or connect). A
-// client whose self-test fails, that cannot keep up, or whose world differs again and again is
-// served by snapshots (CAIRN_CLIENT_INTERPOLATE); the connection stays.
+// client whose self-test fails, that cannot keep up, whose path is too slow for the state of the
+// world, or whose world differs again and again is served by snapshots (CAIRN_CLIENT_INTERPOLATE);
+// the connection stays.
 cairn_client_mode cairn_client_mode_now(const cairn_client *client);
 const char *cairn_client_mode_text(const cairn_client *client);
 
