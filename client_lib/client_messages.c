@@ -102,8 +102,8 @@ static void take_timing(
     client->outbox.lateness_us = report->lateness_us_last;
 }
 
-static void take_snapshot_verdict(
-    cairn_client *client, uint64_t now_ns, cairn_snapshot_refusal refusal) {
+static void take_snapshot_verdict(cairn_client *client, uint64_t now_ns,
+    const cairn_snapshot_head *head, cairn_snapshot_refusal refusal) {
     CAIRN_ASSERT(refusal < CAIRN_SNAPSHOT_REFUSAL_COUNT);
     client->drops.snapshot[refusal]++;
     if (refusal == CAIRN_SNAPSHOT_BASELINE_LOST || refusal == CAIRN_SNAPSHOT_MALFORMED ||
@@ -114,8 +114,9 @@ static void take_snapshot_verdict(
         fail(client, now_ns, "the world has more bodies than bodies_max allows: raise bodies_max");
     }
     if (refusal == CAIRN_SNAPSHOT_TAKEN) {
+        const uint64_t before = client->outbox.snapshot_acknowledged;
         client->outbox.snapshot_acknowledged =
-            cairn_snapshots_newest(&client->view.snapshots)->tick;
+            !head->standing && head->tick > before ? head->tick : before;
         client->outbox.input_due = true;
         cairn_connection_apply_event(&client->connection, CAIRN_CONNECTION_WORLD_HELD, "");
     }
@@ -141,7 +142,7 @@ static void take_snapshot(
         cairn_client_ignores_world(client)
             ? cairn_snapshots_note(&view->snapshots, &head)
             : cairn_snapshots_receive(&view->snapshots, message, &head, head_size);
-    take_snapshot_verdict(client, now_ns, refusal);
+    take_snapshot_verdict(client, now_ns, &head, refusal);
     // Whether or not the bodies were of use: no other snapshot carries these events.
     cairn_client_take_game_items(
         client, CAIRN_CLIENT_GAME_EVENT, head.tick, message->events, message->events_size);

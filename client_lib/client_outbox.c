@@ -117,7 +117,7 @@ static size_t write_inputs(const cairn_client *client, uint32_t count_max, bool 
     const cairn_client_outbox *outbox = &client->outbox;
     const cairn_client_sample *shown = &client->view.shown;
     const cairn_lockstep *lockstep = &client->lockstep;
-    const uint64_t held = lockstep->timeline.confirmed_end;
+    const uint64_t held = cairn_lockstep_acknowledged(lockstep);
     cairn_wire_input inputs[CAIRN_INPUT_PARTS_MAX];
     cairn_input_head head = {.number = outbox->number,
         .world_epoch = client->session.world_epoch,

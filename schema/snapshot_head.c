@@ -7,6 +7,7 @@
 
 #define IS_PART CAIRN_HEAD_OWN
 #define HAS_THIRD_AGE (2 * CAIRN_HEAD_OWN) // else the third age is the second one
+#define IS_STANDING HAS_THIRD_AGE          // of a part
 #define BITS_END (4 * CAIRN_HEAD_OWN)
 
 static bool has_third_age(const cairn_snapshot_head *head) {
@@ -18,9 +19,11 @@ static bool has_third_age(const cairn_snapshot_head *head) {
 size_t cairn_snapshot_head_write(
     const cairn_snapshot_head *head, uint8_t bytes[CAIRN_SNAPSHOT_HEAD_SIZE_MAX]) {
     cairn_writer w = cairn_writer_of(bytes, CAIRN_SNAPSHOT_HEAD_SIZE_MAX);
+    CAIRN_ASSERT(!head->standing || (head->part && head->bases[0] == 0));
     const uint32_t ages = head->part ? 1 : has_third_age(head) ? 3 : 2;
-    cairn_write_u8(&w, (uint8_t)(cairn_head_bits(head->world_epoch, &head->timing) |
-                                 (head->part ? IS_PART : 0u) | (ages == 3 ? HAS_THIRD_AGE : 0u)));
+    cairn_write_u8(&w,
+        (uint8_t)(cairn_head_bits(head->world_epoch, &head->timing) | (head->part ? IS_PART : 0u) |
+                  (ages == 3 ? HAS_THIRD_AGE : 0u) | (head->standing ? IS_STANDING : 0u)));
     cairn_write_count(&w, head->tick);
     cairn_head_write_epoch(&w, head->world_epoch);
     uint64_t later = head->tick;
@@ -43,14 +46,15 @@ static void read_bases(cairn_reader *r, unsigned bits, cairn_snapshot_head *out)
     uint64_t age = cairn_read_count(r);
     if (age == 0) {
         const uint64_t words = cairn_read_count(r);
-        r->ok = r->ok && words <= CAIRN_SHARED_WORDS_MAX && (bits & HAS_THIRD_AGE) == 0;
+        r->ok =
+            r->ok && words <= CAIRN_SHARED_WORDS_MAX && (out->part || (bits & HAS_THIRD_AGE) == 0);
         out->shared_words = r->ok ? (uint32_t)words : 0;
         return;
     }
     const uint32_t count = out->part ? 1 : 3;
     uint64_t later = out->tick;
     for (uint32_t i = 0; i < count; ++i) {
-        // A snapshot of tick 0 does not exist.
+        // Nobody acknowledges a snapshot of tick 0.
         r->ok = r->ok && age < later;
         later -= age;
         out->bases[i] = later;
@@ -70,9 +74,11 @@ size_t cairn_snapshot_head_read(const uint8_t *bytes, size_t size, cairn_snapsho
     *out = (cairn_snapshot_head){.tick = cairn_read_count(&r)};
     out->world_epoch = cairn_head_read_epoch(&r, bits);
     out->part = (bits & IS_PART) != 0;
+    out->standing = out->part && (bits & IS_STANDING) != 0;
     read_bases(&r, bits, out);
     out->check = cairn_read_u32(&r);
     out->timing = cairn_head_read_timing(&r, bits, out->tick);
-    r.ok = r.ok && bits < BITS_END && !(out->part && (bits & HAS_THIRD_AGE) != 0);
-    return r.ok && out->tick > 0 ? r.at : 0;
+    r.ok = r.ok && bits < BITS_END && !(out->standing && out->bases[0] != 0);
+    // Tick 0 is not acknowledged, so only what needs no acknowledgement is of it.
+    return r.ok && (out->tick > 0 || !out->part || out->standing) ? r.at : 0;
 }

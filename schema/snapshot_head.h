@@ -11,6 +11,9 @@ typedef struct cairn_snapshot_head {
     uint64_t tick;
     uint32_t world_epoch; // as in cairn_input_head
     bool part;            // some bodies, each with bases of its own
+    // A part of a room that is paused, over the reliable stream: one of several of its tick
+    // perhaps, that needs none before it and is not acknowledged.
+    bool standing;
     // Ticks of the three frames that the receiver has, newest first, which may repeat the oldest;
     // 0, 0, 0: a keyframe. Of a part only the first counts: the base of the rules' shared part.
     uint64_t bases[3];

@@ -42,6 +42,15 @@ static uint32_t take_ticks(cairn_server *server, cairn_room *room) {
         &room->time_control, tick, due, room->scheduler.catch_up_ticks_max);
 }
 
+// A client that simulates and cannot join over its path is shown snapshots instead.
+static void serve(cairn_server *server, cairn_session *member, bool snapshot) {
+    cairn_replication_advance(&server->context, member, snapshot);
+    const char *refusal = cairn_replication_refusal(member);
+    if (refusal != NULL) {
+        cairn_server_resync_demote(&server->resync, member, refusal);
+    }
+}
+
 // The job ran, here or on a thread.
 static void end_batch(cairn_server *server, cairn_room *room) {
     CAIRN_ASSERT(!room->job.running && !room->closing);
@@ -68,8 +77,9 @@ static void end_batch(cairn_server *server, cairn_room *room) {
     const bool snapshot = cairn_room_snapshot_is_due(room, room->job.from, room->scheduler.tick) &&
                           cairn_room_replication_take_snapshot(room);
     for (cairn_session *member = room->members; member != NULL; member = member->member_next) {
-        cairn_replication_advance(&server->context, member, snapshot);
+        serve(server, member, snapshot);
     }
+    cairn_room_replication_keep_ticks(&server->context, room);
     if (cairn_time_control_reach_stop(&room->time_control, room->scheduler.tick)) {
         cairn_room_time_notify(server, room, CAIRN_EVENT_PAUSED, 0);
     }
@@ -80,21 +90,18 @@ static void end_batch(cairn_server *server, cairn_room *room) {
     }
 }
 
-// A client that joins a paused room, or lost what was sent, is served all the same. There is no
-// snapshot of tick 0: on the wire 0 means that no snapshot is held.
+// A client that joins a paused room, or lost what was sent, is served all the same.
 static void serve_paused(cairn_server *server, cairn_room *room) {
     const uint64_t now_ns = server->context.now_ns;
-    const uint64_t tick = room->scheduler.tick;
     CAIRN_ASSERT(!room->job.running);
     if (!room->time_control.paused || now_ns < room->time_control.serve_ns) {
         return;
     }
     room->time_control.serve_ns = now_ns + PAUSED_SERVE_NS;
-    const bool snapshot = tick > 0 && cairn_room_replication_take_snapshot(room);
+    const bool snapshot = cairn_room_replication_take_snapshot(room);
     cairn_server_resync_answer_waiting(&server->resync, room);
     for (cairn_session *member = room->members; member != NULL; member = member->member_next) {
-        const bool holds_newest = member->replication->snapshots.acknowledged >= tick;
-        cairn_replication_advance(&server->context, member, snapshot && !holds_newest);
+        serve(server, member, snapshot);
     }
 }
 

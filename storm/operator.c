@@ -351,10 +351,8 @@ static void request_replacement(cairn_storm *s, uint32_t i) {
 
 void cairn_storm_operate(cairn_storm *s, uint32_t i) {
     const uint64_t now_ns = cairn_system_now_ns(&s->system);
-    const cairn_client_state state = cairn_client_state_read(s->system.clients[i].client);
-    // A room that was reset and is paused sends no snapshot of tick 0, so an operator that
-    // interpolates cannot play until the room runs again (seed 42001280).
-    if (state != CAIRN_CLIENT_PLAYING && state != CAIRN_CLIENT_JOINING) {
+    const cairn_client *client = s->system.clients[i].client;
+    if (cairn_client_state_read(client) != CAIRN_CLIENT_PLAYING) {
         return;
     }
     if (s->resume_ns == 0 && !time_is_usual(s, i)) {
@@ -365,7 +363,7 @@ void cairn_storm_operate(cairn_storm *s, uint32_t i) {
     if (s->resume_ns != 0 && now_ns >= s->resume_ns) {
         request_usual_time(s, i);
     }
-    if (state != CAIRN_CLIENT_PLAYING || s->quiescent || s->config.no_faults) {
+    if (s->quiescent || s->config.no_faults) {
         return;
     }
     if (s->replaces && cairn_random_below(&s->replace_random, 1000) < 40) {

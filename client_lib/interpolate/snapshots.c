@@ -496,11 +496,58 @@ static cairn_snapshot_refusal receive_part(cairn_snapshots *snapshots,
     return CAIRN_SNAPSHOT_TAKEN;
 }
 
+// A part of a room that stands, which may be one of several of its tick: the bodies that it has
+// come to the newest snapshot if that is of its tick. Nothing goes on from its samples.
+static cairn_snapshot_refusal receive_standing(cairn_snapshots *snapshots,
+    const cairn_snapshot_message *message, const cairn_snapshot_head *head, size_t head_size) {
+    cairn_snapshot *newest = snapshots->count > 0 ? &snapshots->list[snapshots->count - 1] : NULL;
+    cairn_snapshot *next = &snapshots->list[snapshots->count];
+    const bool added = newest != NULL && newest->tick == head->tick;
+    if (newest != NULL && head->tick < newest->tick) {
+        return CAIRN_SNAPSHOT_OVERTAKEN;
+    }
+    if (!start_parts(snapshots)) {
+        return CAIRN_SNAPSHOT_MEMORY;
+    }
+    if (!apply_shared(NULL, message, head, next)) {
+        return CAIRN_SNAPSHOT_MALFORMED;
+    }
+    cairn_snapshot_refusal refusal = read_part(snapshots, message, head, head_size);
+    refusal = refusal == CAIRN_SNAPSHOT_TAKEN ? check_samples(snapshots, next->bodies) : refusal;
+    refusal =
+        refusal == CAIRN_SNAPSHOT_TAKEN ? keep_samples(snapshots->parts, &next->frame) : refusal;
+    if (refusal != CAIRN_SNAPSHOT_TAKEN) {
+        return refusal;
+    }
+    uint32_t count = 0;
+    if (cairn_snapshot_parts_apply(snapshots->parts, newest != NULL ? newest->bodies : NULL,
+            newest != NULL ? newest->body_count : 0, next->bodies, &count) != CAIRN_OK) {
+        return CAIRN_SNAPSHOT_BODIES_MAX;
+    }
+    snapshots->parts->tick_rate_hz = next->frame.tick_rate_hz;
+    snapshots->parts->quantisation = next->frame.quantisation;
+    snapshots->parts->gravity = next->frame.gravity;
+    next->frame.count = 0;
+    if (added) {
+        cairn_snapshot_body *bodies = newest->bodies;
+        newest->bodies = next->bodies;
+        newest->body_count = count;
+        next->bodies = bodies;
+        return CAIRN_SNAPSHOT_TAKEN;
+    }
+    next->tick = head->tick;
+    next->body_count = count;
+    next->velocities = false;
+    insert_written(snapshots, head->tick, count);
+    return CAIRN_SNAPSHOT_TAKEN;
+}
+
 cairn_snapshot_refusal cairn_snapshots_receive(cairn_snapshots *snapshots,
     const cairn_snapshot_message *message, const cairn_snapshot_head *head, size_t head_size) {
     CAIRN_ASSERT(snapshots->codec != NULL && head_size <= message->payload_size);
-    return head->part ? receive_part(snapshots, message, head, head_size)
-                      : receive_whole(snapshots, message, head, head_size);
+    return head->standing ? receive_standing(snapshots, message, head, head_size)
+           : head->part   ? receive_part(snapshots, message, head, head_size)
+                          : receive_whole(snapshots, message, head, head_size);
 }
 
 const cairn_snapshot *cairn_snapshots_newest(const cairn_snapshots *snapshots) {

@@ -201,17 +201,19 @@ static void check_backlog(cairn_client_repair *repair, uint64_t now_ns, uint32_t
         return;
     }
     const uint64_t long_ticks = tick_rate_hz * CAIRN_CLIENT_REPAIR_BACKLOG_NS / CAIRN_NS_PER_S;
-    const uint64_t backlog = cairn_lockstep_waiting(repair->lockstep);
+    // A client that joined over a slow path has as many ticks as it has room for until it has
+    // caught up, so it is compared with the room.
+    const uint64_t lag = cairn_lockstep_behind(repair->lockstep);
     const bool on_time =
         now_ns < repair->backlog_checked_ns + 2 * CAIRN_CLIENT_REPAIR_BACKLOG_CHECK_NS;
-    const bool behind =
-        on_time && repair->backlog_ticks > long_ticks && backlog >= repair->backlog_ticks;
+    const bool behind = on_time && repair->backlog_ticks > long_ticks && lag >= repair->lag_ticks;
     repair->backlog_checks = behind ? repair->backlog_checks + 1 : 0;
     if (repair->backlog_checks >= CAIRN_CLIENT_REPAIR_BACKLOG_CHECKS) {
         give_up(repair, "this client cannot keep up with the room");
     }
     repair->backlog_checked_ns = now_ns;
-    repair->backlog_ticks = backlog;
+    repair->backlog_ticks = cairn_lockstep_waiting(repair->lockstep);
+    repair->lag_ticks = lag;
 }
 
 void cairn_client_repair_advance(

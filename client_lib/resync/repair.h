@@ -61,6 +61,7 @@ typedef struct cairn_client_repair {
     uint32_t attempts;         // by the server, since attempts_from_ns
     uint64_t attempts_from_ns;
     uint64_t backlog_checked_ns;
+    uint64_t lag_ticks;      // behind the room then
     uint64_t backlog_ticks;  // then
     uint32_t backlog_checks; // in a row that found it long and no shorter
 

@@ -238,6 +238,7 @@ cairn_lockstep_verdict cairn_lockstep_take_state(
         cairn_timeline_expect(&lockstep->timeline, piece->tick);
         cairn_early_ticks_clear(&lockstep->early);
         lockstep->held_end = UINT64_MAX;
+        lockstep->newest_end = 0;
     }
     if (lockstep->transfer.received == lockstep->transfer.total_size) {
         verdict = load_state(lockstep);
@@ -310,6 +311,8 @@ cairn_lockstep_verdict cairn_lockstep_take_ticks(
         !cairn_ticks_reader_of(message->payload, message->payload_size, &reader)) {
         return CAIRN_LOCKSTEP_NOT_EXPECTED;
     }
+    const uint64_t end = cairn_ticks_end(message);
+    lockstep->newest_end = end > lockstep->newest_end ? end : lockstep->newest_end;
     while (cairn_ticks_read(&reader, &record)) {
         lockstep->delayed = cairn_reader_left(&reader.bytes) > 0;
         verdict = take_record(lockstep, &record);
@@ -319,6 +322,35 @@ cairn_lockstep_verdict cairn_lockstep_take_ticks(
     }
     const cairn_lockstep_verdict early = take_early(lockstep);
     return early > CAIRN_LOCKSTEP_EARLY ? early : verdict;
+}
+
+_Static_assert(CAIRN_LOCKSTEP_TICKS_AHEAD + 384 <= CAIRN_LOCKSTEP_TICKS_MAX &&
+                   CAIRN_LOCKSTEP_COMMANDS_AHEAD + 8192 <= CAIRN_LOCKSTEP_COMMANDS_MAX,
+    "the server's queue has room beyond the acknowledged ticks");
+
+uint64_t cairn_lockstep_acknowledged(const cairn_lockstep *lockstep) {
+    const cairn_timeline *timeline = &lockstep->timeline;
+    if (!lockstep->lags) {
+        return timeline->confirmed_end;
+    }
+    const uint64_t from = cairn_timeline_confirmed_tick(timeline);
+    const uint64_t most = from + CAIRN_LOCKSTEP_TICKS_AHEAD;
+    uint32_t blocks = 0;
+    uint64_t tick = from;
+    while (tick < timeline->confirmed_end && tick < most) {
+        const cairn_timeline_tick *held = cairn_timeline_tick_read(timeline, tick);
+        blocks += cairn_command_pool_blocks(held->commands.count);
+        if (blocks > CAIRN_LOCKSTEP_COMMANDS_AHEAD / CAIRN_COMMAND_BLOCK) {
+            break;
+        }
+        tick++;
+    }
+    return tick;
+}
+
+uint64_t cairn_lockstep_behind(const cairn_lockstep *lockstep) {
+    const uint64_t confirmed = cairn_timeline_confirmed_tick(&lockstep->timeline);
+    return lockstep->newest_end > confirmed ? lockstep->newest_end - confirmed : 0;
 }
 
 uint32_t cairn_lockstep_waiting(const cairn_lockstep *lockstep) {
@@ -347,6 +379,7 @@ uint32_t cairn_lockstep_advance(
         steps++;
     }
     CAIRN_ASSERT(steps <= budget->ticks_max);
+    lockstep->lags = (double)timeline->head_tick < show_tick;
     return steps;
 }
 

@@ -14,10 +14,14 @@
 #include "schema/messages.h"
 #include <cairn/sim.h>
 
-// Ticks held: those that wait to be stepped and, if there is room, the last that were. Ticks beyond
-// that are not acknowledged, and the server sends them again.
+// Ticks held: those that wait to be stepped and, if there is room, the last that were.
 #define CAIRN_LOCKSTEP_TICKS_MAX 512
 #define CAIRN_LOCKSTEP_COMMANDS_MAX 16384
+// The server queues at most 384 ticks and 8192 commands beyond those that are acknowledged, so a
+// client that steps as fast as it can acknowledges no more than what leaves it room for these:
+// what it would have to drop is not sent again before it is needed.
+#define CAIRN_LOCKSTEP_TICKS_AHEAD 128
+#define CAIRN_LOCKSTEP_COMMANDS_AHEAD 8192
 
 typedef struct cairn_lockstep {
     const cairn_rules *rules; // the host's; NULL: the built-in ones
@@ -38,6 +42,8 @@ typedef struct cairn_lockstep {
     // The tick being confirmed arrived together with later ones. The server sends each tick when it
     // is stepped, so the message of this one was lost or delayed.
     bool delayed;
+    uint64_t newest_end;       // one past the newest tick that the server sent since the state
+    bool lags;                 // the last advance ended with confirmed ticks that were due
     cairn_body_state *scratch; // owned; for all bodies of the world
     cairn_snapshots snapshots; // of the last steps, to show
 
@@ -99,6 +105,10 @@ uint32_t cairn_lockstep_advance(
     cairn_lockstep *lockstep, double show_tick, const cairn_lockstep_budget *budget);
 // Adds the present world to the snapshots shown, and drops those of its tick and later.
 void cairn_lockstep_show(cairn_lockstep *lockstep);
+// The client acknowledges all ticks below this one. They are confirmed.
+uint64_t cairn_lockstep_acknowledged(const cairn_lockstep *lockstep);
+// By how many ticks the stepped and confirmed world is behind the newest that the server sent.
+uint64_t cairn_lockstep_behind(const cairn_lockstep *lockstep);
 // Confirmed ticks that wait to be stepped.
 uint32_t cairn_lockstep_waiting(const cairn_lockstep *lockstep);
 

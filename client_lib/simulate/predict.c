@@ -395,6 +395,7 @@ void cairn_predict_advance(cairn_predict *predict, uint64_t now_ns, uint64_t wan
     spending so_far = {.begin_ns = read_clock(predict)};
     const bool again = continue_rollback(predict, &so_far, shown);
     const bool enough = again && step_ahead(predict, &so_far, wanted);
+    predict->lockstep->lags = !enough;
     predict->over_budget += enough ? 0 : 1;
     if (so_far.steps > 0 && predict->config.clock_ns != NULL) {
         const double cost_ns = (double)so_far.spent_ns / so_far.steps;

@@ -161,7 +161,9 @@ void cairn_client_disconnect(cairn_client *client, uint64_t now_ns);
 typedef enum cairn_client_state {
     CAIRN_CLIENT_IDLE = 0,   // connect was not called yet
     CAIRN_CLIENT_CONNECTING, // handshake
-    CAIRN_CLIENT_JOINING,    // connected; waits for the welcome and the first state or snapshot
+    // Connected; waits for the welcome and the first state or snapshot. A state that takes long is
+    // on its way while statistics.connection.bytes_received grows.
+    CAIRN_CLIENT_JOINING,
     CAIRN_CLIENT_PLAYING,
     CAIRN_CLIENT_LEFT,   // disconnect was called
     CAIRN_CLIENT_FAILED, // cairn_client_failure_text says why; connect with a new token
@@ -173,8 +175,9 @@ const char *cairn_client_failure_text(const cairn_client *client);
 
 // The mode that the server serves this client in, and, if it is not the mode of the config, one
 // sentence on why ("" otherwise; valid until the next call of receive, advance or connect). A
-// client whose self-test fails, that cannot keep up, or whose world differs again and again is
-// served by snapshots (CAIRN_CLIENT_INTERPOLATE); the connection stays.
+// client whose self-test fails, that cannot keep up, whose path is too slow for the state of the
+// world, or whose world differs again and again is served by snapshots (CAIRN_CLIENT_INTERPOLATE);
+// the connection stays.
 cairn_client_mode cairn_client_mode_now(const cairn_client *client);
 const char *cairn_client_mode_text(const cairn_client *client);
 
@@ -198,6 +201,10 @@ void cairn_client_path_changed(cairn_client *client, uint64_t now_ns);
 // catches up by at most ten ticks and resim_budget_us in one advance (lockstep), or by what
 // resim_ticks_max and resim_budget_us allow (predict). After a stall longer than the server's
 // history of 1024 ticks the server sends a new state.
+// A client that joins over a slow path plays from when its state has arrived; its world is then
+// behind by the time that this took, and catches up as above: statistics.connection.server_tick
+// less cairn_client_confirmed_tick says by how much. If its state takes longer than three minutes,
+// or it does not catch up within fifteen, it is served by snapshots (cairn_client_mode_text).
 void cairn_client_advance(cairn_client *client, uint64_t now_ns);
 // The latest time for the next call of advance, on the clock of now_ns.
 uint64_t cairn_client_deadline_ns(const cairn_client *client);

@@ -30,8 +30,11 @@ TEST("a head comes back as it was, and takes few bytes where its numbers are nea
             .timing = {.input_acknowledged = UINT64_MAX}},
         {.tick = 1000, .bases = {994, 991, 990}, .timing = {.input_acknowledged = 1003}},
         {.part = true, .tick = 1000, .bases = {994}, .timing = {.input_acknowledged = 1003}},
+        {.tick = 0}, // a room that stands there
+        {.part = true, .standing = true, .tick = 0, .shared_words = 3},
+        {.part = true, .standing = true, .tick = 1000, .timing = {.input_acknowledged = 1003}},
     };
-    const size_t sizes[] = {10, 14, 0, 0, 12, 10};
+    const size_t sizes[] = {10, 14, 0, 0, 12, 10, 10, 10, 11};
     for (uint32_t i = 0; i < sizeof heads / sizeof *heads; ++i) {
         uint8_t bytes[CAIRN_SNAPSHOT_HEAD_SIZE_MAX];
         cairn_snapshot_head read;
@@ -40,6 +43,7 @@ TEST("a head comes back as it was, and takes few bytes where its numbers are nea
         assert_int_equal(cairn_snapshot_head_read(bytes, size, &read), size);
         assert_int_equal(read.tick, heads[i].tick);
         assert_int_equal(read.part, heads[i].part);
+        assert_int_equal(read.standing, heads[i].standing);
         assert_memory_equal(read.bases, heads[i].bases, sizeof read.bases);
         assert_int_equal(read.check, heads[i].check);
         assert_int_equal(read.world_epoch, heads[i].world_epoch);
@@ -56,12 +60,12 @@ TEST("numbers that no head has are refused") {
         uint8_t bytes[16];
         const char *what;
     } rows[] = {
-        {{0, 0, 0, 0, 1, 2, 3, 4, 0, 0}, "tick 0"},
+        {{16, 0, 0, 0, 1, 2, 3, 4, 0, 0}, "a part of tick 0 that is to be acknowledged"},
         {{0, 9, 9, 1, 1, 2, 3, 4, 0, 0}, "a base of tick 0"},
         {{0, 9, 3, 3, 1, 2, 3, 4, 0, 0}, "the last base is tick 0"},
         {{32, 9, 2, 2, 2, 1, 2, 3, 4, 0, 0}, "a third age that is the second one"},
         {{32, 9, 0, 0, 1, 2, 3, 4, 0, 0}, "a third age of a keyframe"},
-        {{48, 9, 3, 1, 2, 3, 4, 0, 0}, "a third age of a part"},
+        {{48, 9, 3, 1, 2, 3, 4, 0, 0}, "a base of a part that may be one of several"},
         {{1, 9, 0xff, 0xff, 0xff, 0xff, 0x1f, 0, 0, 1, 2, 3, 4, 0, 0}, "an epoch of 33 bits"},
         {{1, 9, 0, 0, 0, 1, 2, 3, 4, 0, 0}, "an epoch that is there and 0"},
         {{0, 9, 0, 0x81, 8, 1, 2, 3, 4, 0, 0}, "1025 shared words"},

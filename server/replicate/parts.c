@@ -460,3 +460,104 @@ void cairn_part_send(const cairn_server_context *context, cairn_session *session
     session->room->statistics.snapshot_bytes += all;
     cairn_game_events_sent(session, game, &events);
 }
+
+// --------------------------------------------------------------------------- a room that is paused
+
+static bool is_owed_standing(const cairn_view_member *member, const cairn_room_interest *interest) {
+    if (member->standing == interest->tick + 1) {
+        return false;
+    }
+    return member->leaving
+               ? member->sent != 0
+               : member->acked[0] == 0 ||
+                     interest->history[cairn_id_index(member->id)].changed > member->acked[0];
+}
+
+// Chooses as many as fit the bits that may be sent now. False: none is left.
+static bool choose_standing(part_pass *pass) {
+    cairn_view *view = pass->view;
+    const int64_t longest = (int64_t)(8 * (pass->size_max - RECORD_SIZE_MAX));
+    int64_t budget = (view->allowance < longest ? view->allowance : longest) - EMPTY_BITS;
+    bool any = false;
+    for (uint32_t m = 0; m < view->count; ++m) {
+        cairn_view_member *member = &view->members[m];
+        const bool owed = is_owed_standing(member, pass->interest);
+        member->chosen = owed && budget > 0;
+        budget -= !owed ? 0 : member->leaving ? LEAVE_BITS : view->enter_bits;
+        any = any || owed;
+    }
+    return any;
+}
+
+// Each record stands for itself. Returns the size.
+static size_t write_standing(part_pass *pass, uint8_t *bytes, uint32_t *check) {
+    cairn_view *view = pass->view;
+    cairn_part_writer writer = cairn_part_write(pass->interest->frame, true, bytes, pass->size_max);
+    for (uint32_t m = 0; m < view->count; ++m) {
+        cairn_view_member *member = &view->members[m];
+        const uint32_t index = cairn_id_index(member->id);
+        const size_t before = bits_written(&writer);
+        member->chosen = member->chosen && writer.bits.at + RECORD_SIZE_MAX < pass->size_max;
+        if (member->chosen && member->leaving) {
+            cairn_part_leave(&writer, index);
+        } else if (member->chosen) {
+            cairn_part_enter(&writer, pass->interest->places[index] - 1);
+            follow_mean(&view->enter_bits, bits_written(&writer) - before);
+        }
+    }
+    return cairn_part_finish(&writer, check);
+}
+
+void cairn_part_send_standing(const cairn_server_context *context, cairn_session *session,
+    cairn_baselines *baselines, cairn_room_interest *interest, cairn_view *view,
+    uint64_t bytes_per_second) {
+    uint8_t payload[CAIRN_SNAPSHOT_HEAD_SIZE_MAX + PART_SIZE_MAX];
+    uint8_t shared[CAIRN_SHARED_PACKED_SIZE_MAX];
+    const bool begun = view->stands == interest->tick + 1;
+    if ((begun && view->stands_whole) ||
+        !cairn_view_update(view, interest, session->room, session)) {
+        return;
+    }
+    part_pass pass = {.context = context, .session = session, .view = view, .interest = interest};
+    refill(&pass, bytes_per_second);
+    if (view->allowance < 2 * EMPTY_BITS ||
+        cairn_link_reliable_room(session->link) <
+            sizeof payload + sizeof shared + CAIRN_SESSION_ENVELOPE_SIZE) {
+        return;
+    }
+    // A client that may be sent no body sees an empty world, which it must be told at tick 0.
+    view->stands_whole = !choose_standing(&pass);
+    if (view->stands_whole && (begun || interest->tick > 0)) {
+        view->stands = interest->tick + 1;
+        return;
+    }
+    cairn_snapshot_head head = {.part = true,
+        .standing = true,
+        .tick = interest->tick,
+        .world_epoch = session->world_epoch,
+        .timing = cairn_input_timing_report(&session->input_timing, session->room, session->slot),
+        .shared_words = cairn_baselines_shared_words(baselines)};
+    uint8_t packed[CAIRN_SNAPSHOT_HEAD_SIZE_MAX];
+    const size_t size = write_standing(&pass, payload + CAIRN_SNAPSHOT_HEAD_SIZE_MAX, &head.check);
+    if (size == 0) {
+        return;
+    }
+    const size_t head_size = cairn_snapshot_head_write(&head, packed);
+    uint8_t *start = payload + CAIRN_SNAPSHOT_HEAD_SIZE_MAX - head_size;
+    memcpy(start, packed, head_size);
+    cairn_message message = {.kind = CAIRN_MESSAGE_SNAPSHOT,
+        .snapshot = {.payload = start, .payload_size = (uint32_t)(head_size + size)}};
+    write_shared(baselines, NULL, head.shared_words, shared, &message.snapshot);
+    const size_t all = cairn_session_send_reliable(session, context->encoder, &message);
+    view->allowance -= (int64_t)(8 * all) + AROUND_BITS;
+    session->room->statistics.parts_sent += all > 0 ? 1 : 0;
+    session->room->statistics.snapshot_bytes += all;
+    if (all == 0) {
+        return;
+    }
+    view->stands = interest->tick + 1;
+    for (uint32_t m = 0; m < view->count; ++m) {
+        cairn_view_member *member = &view->members[m];
+        member->standing = member->chosen ? interest->tick + 1 : member->standing;
+    }
+}

@@ -13,3 +13,10 @@
 void cairn_part_send(const cairn_server_context *context, cairn_session *session,
     cairn_baselines *baselines, cairn_room_interest *interest, cairn_view *view,
     uint64_t bytes_per_second, cairn_game_sent *game);
+// The same in a room that is paused, for a client that holds a part of its tick, or can acknowledge
+// none because it is tick 0: each body that it does not hold yet is sent to it once, over the
+// reliable stream. The client does not acknowledge these parts, so if the room goes on the bodies
+// are sent again.
+void cairn_part_send_standing(const cairn_server_context *context, cairn_session *session,
+    cairn_baselines *baselines, cairn_room_interest *interest, cairn_view *view,
+    uint64_t bytes_per_second);

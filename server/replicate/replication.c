@@ -77,7 +77,7 @@ void cairn_room_replication_replace(cairn_room *room) {
 bool cairn_room_replication_take_snapshot(cairn_room *room) {
     cairn_baselines *baselines = room->replication->baselines;
     uint32_t *shown = &room->replication->shown;
-    CAIRN_ASSERT(!room->job.running && room->scheduler.tick > 0);
+    CAIRN_ASSERT(!room->job.running);
     *shown = 0;
     for (const cairn_session *at = room->members; at != NULL; at = at->member_next) {
         *shown += cairn_mode_simulates(at->mode) ? 0 : 1;
@@ -182,11 +182,68 @@ static cairn_state_demand state_demand(
     return demand;
 }
 
+// A client that did not acknowledge half of the ticks that the log always keeps has not caught up.
+static bool has_caught_up(const cairn_session_replication *own, const cairn_room *room) {
+    return own->state.sent && own->ticks.acknowledged > own->state.tick &&
+           room->scheduler.tick - first_missing_tick(own) <= CAIRN_ROOM_COMMAND_LOG_TICKS / 2;
+}
+
+// The first tick that is kept for the client; UINT64_MAX: the log needs to keep none. The tick
+// before the first one that it lacks is what its inputs are the difference to.
+static uint64_t first_kept_tick(
+    const cairn_session_replication *own, const cairn_room *room, uint64_t now_ns) {
+    const uint64_t missing = first_missing_tick(own);
+    const uint64_t most = (uint64_t)CAIRN_ROOM_CATCH_UP_LOG_SECONDS * room->settings.tick_rate_hz;
+    const bool kept = own->state.behind && room->scheduler.tick - missing <= most &&
+                      now_ns - own->state.behind_since_ns <= CAIRN_ROOM_CATCH_UP_NS;
+    return !kept ? UINT64_MAX : missing > 0 ? missing - 1 : 0;
+}
+
+// Whether an operator made the room run faster than its rate, since the client's state was begun.
+static bool room_ran_fast(
+    const cairn_session_replication *own, const cairn_room *room, uint64_t now_ns) {
+    const uint64_t ticks = room->scheduler.tick - own->state.tick;
+    const uint64_t passed_ns = now_ns - own->state.begun_ns + 2 * CAIRN_NS_PER_S;
+    return ticks * CAIRN_NS_PER_S / room->settings.tick_rate_hz > 2 * passed_ns;
+}
+
+// Notes why the client cannot be served, or what of the log must be kept for it. Where a room runs
+// faster than its rate for a while, or memory is short, a client that is left behind gets another
+// state.
+static void watch_catch_up(const cairn_server_context *context, cairn_session *session) {
+    cairn_session_replication *own = session->replication;
+    cairn_room *room = session->room;
+    cairn_state_source *source = &room->replication->state;
+    const uint64_t now_ns = context->now_ns;
+    const uint64_t oldest = cairn_command_log_oldest(room->command_log);
+    own->state.behind = own->state.behind && !has_caught_up(own, room);
+    if (!own->state.behind) {
+        return;
+    }
+    const bool old = room->scheduler.tick - own->state.tick > CAIRN_ROOM_COMMAND_LOG_TICKS;
+    const bool in_time = now_ns - own->state.behind_since_ns <= CAIRN_ROOM_CATCH_UP_NS;
+    if (old && first_missing_tick(own) < oldest && !(in_time && room_ran_fast(own, room, now_ns))) {
+        own->state.refused = "the path or the client is too slow to join: the ticks since the "
+                             "world's state are not held so long";
+    } else if (old && own->state.reading != NULL &&
+               !cairn_state_source_keep(source, own->state.reading)) {
+        own->state.refused =
+            "too many clients read old states of the world over slow paths to join as well";
+    }
+    if (own->state.refused != NULL) {
+        cairn_state_transfer_abandon(source, &own->state);
+    }
+}
+
 static void advance_simulating(const cairn_server_context *context, cairn_session *session) {
     cairn_session_replication *own = session->replication;
     cairn_room *room = session->room;
     CAIRN_ASSERT(cairn_mode_simulates(session->mode));
     const uint64_t oldest = cairn_command_log_oldest(room->command_log);
+    watch_catch_up(context, session);
+    if (own->state.refused != NULL) {
+        return;
+    }
     if (own->state.reading != NULL && own->state.tick < oldest) {
         // The client could not follow from this state any more, and the state may be freed.
         cairn_state_transfer_abandon(&room->replication->state, &own->state);
@@ -217,7 +274,7 @@ static void advance_simulating(const cairn_server_context *context, cairn_sessio
     // A client discards ticks that arrive before its state.
     const bool arrived =
         cairn_link_reliable_idle(session->link) || own->ticks.acknowledged > own->state.tick;
-    if (own->state.sent && arrived) {
+    if (own->state.sent && arrived && first_missing_tick(own) >= oldest) {
         cairn_tick_stream_send(context, session, &room->replication->tick_records, &own->ticks,
             own->state.tick, first_missing_tick(own));
     }
@@ -261,9 +318,20 @@ static bool open_view(cairn_session *session) {
     return true;
 }
 
+// Whether a client of a room that stands has all of its snapshot, or is sure to get it.
+static bool holds_standing(const cairn_session *session) {
+    const cairn_session_replication *own = session->replication;
+    const uint64_t tick = session->room->scheduler.tick;
+    return own->view == NULL && session->room->time_control.paused && tick > 0 &&
+           own->snapshots.acknowledged >= tick;
+}
+
 static void send_snapshot(const cairn_server_context *context, cairn_session *session) {
     cairn_room_replication *room = session->room->replication;
     cairn_session_replication *own = session->replication;
+    if (holds_standing(session)) {
+        return;
+    }
     bool view = own->view != NULL || needs_views(session->room);
     if (!view && !cairn_snapshot_send(context, session, room->baselines,
                      bytes_per_second(session->room), &own->snapshots, &own->game)) {
@@ -276,9 +344,15 @@ static void send_snapshot(const cairn_server_context *context, cairn_session *se
     if (view) {
         const cairn_baseline *newest = cairn_baselines_newest(room->baselines);
         const cairn_baseline *last = cairn_baselines_before_newest(room->baselines);
-        if (room->interest.tick != newest->frame.tick) {
+        if (room->interest.frame == NULL || room->interest.tick != newest->frame.tick) {
             cairn_room_interest_update(
                 &room->interest, &newest->frame, last != NULL ? &last->frame : NULL);
+        }
+        const uint64_t tick = newest->frame.tick;
+        if (session->room->time_control.paused && (tick == 0 || own->view->acknowledged == tick)) {
+            cairn_part_send_standing(context, session, room->baselines, &room->interest, own->view,
+                bytes_per_second(session->room));
+            return;
         }
         cairn_part_send(context, session, room->baselines, &room->interest, own->view,
             bytes_per_second(session->room), &own->game);
@@ -312,6 +386,24 @@ static bool is_owed_world(const cairn_server_context *context, cairn_session *se
             "the client id joined so often that it is not sent the world yet", session->slot);
     }
     return session->world_owed;
+}
+
+const char *cairn_replication_refusal(const cairn_session *session) {
+    const char *refused = session->replication->state.refused;
+    return refused != NULL && cairn_link_reliable_fits(session->link, CAIRN_SESSION_ENVELOPE_SIZE)
+               ? refused
+               : NULL;
+}
+
+void cairn_room_replication_keep_ticks(const cairn_server_context *context, cairn_room *room) {
+    uint64_t first = UINT64_MAX;
+    for (const cairn_session *at = room->members; at != NULL; at = at->member_next) {
+        const uint64_t own = !cairn_mode_simulates(at->mode)
+                                 ? UINT64_MAX
+                                 : first_kept_tick(at->replication, room, context->now_ns);
+        first = own < first ? own : first;
+    }
+    cairn_command_log_keep(room->command_log, first);
 }
 
 void cairn_replication_advance(

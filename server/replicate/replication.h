@@ -3,7 +3,8 @@
 
 // What clients are sent of their room after a batch of ticks. A client that interpolates gets the
 // shapes, then snapshots. One that simulates gets the full state in pieces, then every tick's
-// commands and root; when it falls behind the command log it gets a new state. What finds no room
+// commands and root. The command log is kept until it has caught up; if it falls behind the log
+// later it gets a new state. What finds no room
 // in the reliable stream waits for the next batch, so nothing is lost and nothing blocks.
 
 #include <stdbool.h>
@@ -54,7 +55,7 @@ void cairn_room_replication_destroy(cairn_room *room);
 // admitted.
 void cairn_room_replication_replace(cairn_room *room);
 // The world as it is becomes the newest snapshot if a member is shown snapshots; otherwise those
-// that are held are dropped, and the answer is false. The tick is not 0 (asserted).
+// that are held are dropped, and the answer is false.
 bool cairn_room_replication_take_snapshot(cairn_room *room);
 
 // The client is about to join `room`: allocates what depends on the room. False: out of
@@ -68,6 +69,11 @@ void cairn_replication_reset(cairn_session *session);
 void cairn_replication_acknowledge(cairn_session *session, const cairn_input_head *input);
 // Whether the client acknowledged its first snapshot or tick.
 bool cairn_replication_holds_world(const cairn_session *session);
+// Why the client can be sent no state any more that it could follow, once the stream has room to
+// say so: static. NULL: it can.
+const char *cairn_replication_refusal(const cairn_session *session);
+// The command log keeps the ticks that members lack which have not caught up with their states yet.
+void cairn_room_replication_keep_ticks(const cairn_server_context *context, cairn_room *room);
 // Sends what is due. `snapshot`: the room has a snapshot that the client should get.
 void cairn_replication_advance(
     const cairn_server_context *context, cairn_session *session, bool snapshot);

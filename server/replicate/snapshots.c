@@ -252,7 +252,7 @@ bool cairn_baselines_take(cairn_baselines *baselines, const cairn_world *world,
     const cairn_baseline *last = cairn_baselines_newest(baselines);
     cairn_baseline *snapshot = next_place(baselines);
     cairn_snapshot_frame *frame = &snapshot->frame;
-    CAIRN_ASSERT(cairn_world_tick(world) > (last == NULL ? 0 : last->frame.tick));
+    CAIRN_ASSERT(last == NULL || cairn_world_tick(world) > last->frame.tick);
     CAIRN_ASSERT(snapshot != last);
     cairn_body_extents_update(&baselines->extents, &baselines->quantisation, world, shapes);
     const uint32_t changed_count =
@@ -446,7 +446,7 @@ static uint32_t held_ages(const cairn_baselines *baselines, const cairn_snapshot
         while (tick > own && next < CAIRN_SNAPSHOTS_ACKNOWLEDGED_MAX) {
             tick = sent->acknowledged_before[next++];
         }
-        held |= tick == own ? 1u << age : 0;
+        held |= tick == own && own != 0 ? 1u << age : 0;
     }
     return held;
 }
@@ -573,21 +573,25 @@ static send_outcome send_keyframe(const cairn_server_context *context, cairn_ses
     uint64_t size_max) {
     static const cairn_baseline *const no_bases[3];
     cairn_server_room_statistics *statistics = &session->room->statistics;
+    const uint64_t tick = cairn_baselines_newest(baselines)->frame.tick;
+    const bool stands = session->room->time_control.paused;
     // One is on its way over the reliable stream and will still be a base when it arrives.
     if (sent->keyframe_tick > sent->acknowledged &&
         cairn_baselines_find(baselines, sent->keyframe_tick) != NULL) {
         return NOT_SENT;
     }
-    // A client that acknowledges none is sent them less and less often.
-    const uint64_t tick = cairn_baselines_newest(baselines)->frame.tick;
-    if (8 * (tick - sent->keyframes_to) < sent->keyframes_to - sent->keyframes_from) {
+    // A client that acknowledges none is sent them less and less often. Where no tick follows it is
+    // sent one, reliably.
+    if (tick == 0 ? sent->start_sent
+                  : !stands && 8 * (tick - sent->keyframes_to) <
+                                   sent->keyframes_to - sent->keyframes_from) {
         return NOT_SENT;
     }
     uint8_t shared[CAIRN_SHARED_PACKED_SIZE_MAX];
     cairn_message message = {.kind = CAIRN_MESSAGE_SNAPSHOT};
     const size_t longest =
         write_snapshot(session, baselines, no_bases, events, shared, &message.snapshot);
-    const bool reliable = longest > UNRELIABLE_KEYFRAME_SIZE_MAX;
+    const bool reliable = stands || longest > UNRELIABLE_KEYFRAME_SIZE_MAX;
     if (longest == 0 || message.snapshot.payload_size > size_max) {
         statistics->snapshots_too_large += 1;
         return TOO_LONG;
@@ -600,6 +604,7 @@ static send_outcome send_keyframe(const cairn_server_context *context, cairn_ses
                             ? cairn_session_send_reliable(session, context->encoder, &message)
                             : cairn_session_send_unreliable(session, context->encoder, &message);
     if (size > 0) {
+        sent->start_sent = tick == 0;
         sent->keyframe_tick = reliable ? tick : 0;
         sent->keyframes_from = sent->keyframes_from != 0 ? sent->keyframes_from : tick;
         sent->keyframes_to = tick;

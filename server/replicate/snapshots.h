@@ -33,10 +33,10 @@ cairn_status cairn_baselines_create(uint32_t count, const cairn_world_def *def,
     const cairn_quantisation *quantisation, cairn_baselines **out);
 void cairn_baselines_destroy(cairn_baselines *baselines); // NULL is allowed
 
-// The world as it is becomes the newest snapshot. Its tick is larger than that of the last one, and
-// not 0 (asserted). `shapes` are those of the world. `watch`: of the world, nobody else lists
-// bodies by it; then only what changed is read. NULL: everything is. False: out of memory, nothing
-// was taken.
+// The world as it is becomes the newest snapshot. Its tick is larger than that of the last one
+// (asserted). One of tick 0 is no base, because nobody acknowledges it. `shapes` are those of the
+// world. `watch`: of the world, nobody else lists bodies by it; then only what changed is read.
+// NULL: everything is. False: out of memory, nothing was taken.
 bool cairn_baselines_take(cairn_baselines *baselines, const cairn_world *world,
     const cairn_room_shapes *shapes, cairn_watch *watch);
 
@@ -81,6 +81,7 @@ typedef struct cairn_snapshots_sent {
     uint64_t acknowledged; // tick of the newest snapshot that the client holds; 0: none
     uint64_t acknowledged_before[CAIRN_SNAPSHOTS_ACKNOWLEDGED_MAX]; // newest first; 0: none
     uint64_t keyframe_tick;                // sent reliably and not yet acknowledged; 0: none
+    bool start_sent;                       // the snapshot of tick 0, in a room that stands there
     uint64_t keyframes_from, keyframes_to; // ticks of the first and the last one of those that were
                                            // sent since the last delta; 0: none
 } cairn_snapshots_sent;

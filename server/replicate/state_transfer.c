@@ -25,11 +25,27 @@ static void free_state(cairn_encoded_state *state) {
     free(state);
 }
 
+static size_t sent_size(const cairn_encoded_state *state) {
+    return state->packed_size > 0 ? state->packed_size : state->size;
+}
+
+bool cairn_state_source_keep(cairn_state_source *source, cairn_encoded_state *state) {
+    CAIRN_ASSERT(state->references > 0 && !state->task.out && state->source == source);
+    const size_t size = sent_size(state);
+    if (!state->old && size > CAIRN_OLD_STATES_SIZE_MAX - source->old_size) {
+        return false;
+    }
+    source->old_size += state->old ? 0 : size;
+    state->old = true;
+    return true;
+}
+
 void cairn_state_source_release(cairn_state_source *source, cairn_encoded_state *state) {
     CAIRN_ASSERT(state->references > 0 && source->held > 0 && state->source == source);
     state->references -= 1;
     if (state->references == 0) {
         source->held -= 1;
+        source->old_size -= state->old ? sent_size(state) : 0;
         free_state(state);
     }
 }
@@ -258,8 +274,13 @@ void cairn_state_transfer_begin(const cairn_server_context *context, cairn_sessi
         cairn_netcode_server_disconnect(context->netcode, context->now_ns, session->client);
     }
     if (state != NULL) {
-        *progress = (cairn_state_transfer_progress){
-            .reading = state, .packed = state->packed_size > 0, .tick = state->tick};
+        const uint64_t now_ns = context->now_ns;
+        *progress = (cairn_state_transfer_progress){.reading = state,
+            .packed = state->packed_size > 0,
+            .tick = state->tick,
+            .behind = true,
+            .behind_since_ns = progress->behind ? progress->behind_since_ns : now_ns,
+            .begun_ns = now_ns};
         room->statistics.state_transfers += 1;
     }
 }

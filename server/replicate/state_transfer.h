@@ -5,8 +5,9 @@
 // being sent it share it, and it is freed when the last of them is done. So no client's request
 // makes another one start over. A client takes the room's newest state if that is recent enough for
 // it; otherwise the world is encoded again, but not more often than the room's interval allows:
-// until then the client waits. The interval bounds what encoding costs, and how many states exist:
-// one that is older than the command log is given up by its readers.
+// until then the client waits. The interval bounds what encoding costs, and how many states exist
+// that are younger than the ticks which the command log always keeps. Older ones are read over slow
+// paths, and have a bound of their own.
 //
 // Tasks do what takes long in a large room: one finds memory for a copy of the world; the server's
 // thread copies the world in a later turn; a second task encodes and packs the copy
@@ -29,6 +30,9 @@
 #define CAIRN_STATE_INTERVAL_NS CAIRN_NS_PER_S
 // The states that a room's clients may be reading at one time; longer ones are encoded less often.
 #define CAIRN_STATES_SIZE_MAX ((size_t)128 * 1024 * 1024)
+// Of these, the ones that are older than the ticks that the command log always keeps: as they are
+// sent, together.
+#define CAIRN_OLD_STATES_SIZE_MAX ((size_t)64 * 1024 * 1024)
 
 // How long clients wait for each of the two tasks of a state.
 #define CAIRN_STATE_PACK_NS (CAIRN_NS_PER_S / 2)
@@ -37,6 +41,7 @@ typedef struct cairn_encoded_state {
     cairn_server_task task;            // finds memory for the copy, later encodes and packs it
     struct cairn_state_source *source; // NULL: destroyed while the task was out
     uint32_t references;               // one of them the task's while it is out
+    bool old;                          // counted in the source's old_size
     cairn_fork_size copy_size;
     cairn_world *copy; // owned; of the world, or memory for it; NULL: encoded, or no memory
     uint64_t tick;
@@ -52,13 +57,14 @@ typedef struct cairn_encoded_state {
 typedef struct cairn_state_source {
     size_t capacity;             // of an encoding
     uint64_t interval_ns;        // the shortest between two encodings; grows with their size
-    uint64_t span_ns;            // how long a state may be read, at most
+    uint64_t span_ns;            // how long a state may be read before it is an old one
     cairn_encoded_state *newest; // holds a reference; NULL: none, or of a world that was replaced
     cairn_encoded_state *making; // its task is out, or it has memory for a copy; NULL: none
     uint64_t due_ns;             // no encoding before this
     size_t size;                 // of the last encoding, before it was packed
     uint64_t encoded;            // counts encodings
     uint32_t held;               // states that exist
+    size_t old_size;             // of the old ones
     cairn_task_runner *runner;   // of the tasks that pack them; lasts longer
 } cairn_state_source;
 
@@ -78,6 +84,8 @@ typedef struct cairn_state_demand {
 // than an encoding may be. CAIRN_OUT_OF_MEMORY.
 cairn_status cairn_state_source_join(cairn_state_source *source, const cairn_world *world,
     uint64_t now_ns, const cairn_state_demand *demand, cairn_encoded_state **out);
+// The state is read although it is an old one. False: the old ones would take too many bytes.
+bool cairn_state_source_keep(cairn_state_source *source, cairn_encoded_state *state);
 void cairn_state_source_release(cairn_state_source *source, cairn_encoded_state *state);
 // After the world was replaced: the newest state serves no further reader, and the world may be
 // encoded at once.
@@ -92,6 +100,12 @@ typedef struct cairn_state_transfer_progress {
     bool packed;                  // it reads the packed bytes
     uint32_t offset;
     uint64_t tick; // of the state
+    // Its client has not caught up since the state was begun, so the ticks that it needs are kept;
+    // and since when this is so, with this state or with those before it.
+    bool behind;
+    uint64_t behind_since_ns;
+    uint64_t begun_ns;   // when this state was begun
+    const char *refused; // static: why the client gets no state any more; NULL: it does
 } cairn_state_transfer_progress;
 
 // Begins to send a state that meets the demand, if there is one now: progress->reading. If there

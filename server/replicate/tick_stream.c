@@ -12,8 +12,11 @@
 #define MESSAGE_SIZE_MAX (FORM_SIZE + CAIRN_TICKS_HEAD_SIZE_MAX + 4 * RECORDS_SIZE_MAX)
 // Records of a message in the reliable stream; one tick always fits.
 #define QUEUED_SIZE_MAX 8000
-// Ticks in the reliable stream cannot be taken back, so a client must have room for them.
+// Ticks in the reliable stream cannot be taken back, so a client must have room for them and for
+// their commands (client_lib/simulate/lockstep.h), which it keeps in blocks.
 #define QUEUED_TICKS_MAX 384
+#define QUEUED_COMMANDS_MAX 8192
+#define COMMAND_BLOCK 16
 // Ticks that are overdue go there when so many are missing; the newest are left out.
 #define QUEUED_TICKS_FROM 48
 #define QUEUED_TICKS_LEFT 16
@@ -189,13 +192,25 @@ static bool send_chosen(const cairn_server_context *context, cairn_session *sess
     return sent > 0;
 }
 
+// Up to which tick, `end` at most, a client that lacks the ticks from `missing` on has room.
+static uint64_t end_of_room(const cairn_command_log *log, uint64_t missing, uint64_t end) {
+    uint64_t tick = missing;
+    uint32_t commands = 0;
+    while (tick < end && tick - missing < QUEUED_TICKS_MAX && commands <= QUEUED_COMMANDS_MAX) {
+        const uint32_t count = cairn_command_log_command_count(log, tick);
+        commands += (count + COMMAND_BLOCK - 1) / COMMAND_BLOCK * COMMAND_BLOCK;
+        tick += commands <= QUEUED_COMMANDS_MAX ? 1 : 0;
+    }
+    return tick;
+}
+
 // Queues overdue ticks below `end`, as far as the stream has room and a client is sure to have it.
 static void queue_ticks(const cairn_server_context *context, cairn_session *session, tick_plan plan,
     uint64_t missing, uint64_t end) {
     cairn_ticks_sent *sent = plan.sent;
     uint64_t from = sent->queued > missing ? sent->queued : missing;
     CAIRN_ASSERT(sent->queued <= cairn_command_log_end(plan.log));
-    end = end < missing + QUEUED_TICKS_MAX ? end : missing + QUEUED_TICKS_MAX;
+    end = end_of_room(plan.log, missing, end);
     while (from < end) {
         plan.from = from;
         plan.chosen = 0;

@@ -192,7 +192,7 @@ static bool is_search_valid(const set_pass *pass) {
     const cairn_view_search *search = &pass->view->search;
     const cairn_room_interest *interest = pass->interest;
     const float radius_m = pass->point.radius_m;
-    if (interest->last == NULL || search->looked != interest->last->tick ||
+    if (interest->last == NULL || search->looked == 0 || search->looked != interest->last->tick ||
         interest->jumped_count > CAIRN_JUMPED_MAX || search->radius_m != radius_m) {
         return false;
     }

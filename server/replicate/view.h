@@ -30,6 +30,7 @@ typedef struct cairn_view_member {
     uint64_t sent;                    // tick of the part that had it last; 0: none
     uint64_t since;                   // tick at which it entered or began to leave
     uint64_t waiting;                 // tick since which it is to be sent; 0: it is not
+    uint64_t standing; // tick + 1 of the standing room's part that had it last; 0: none
     bool leaving;
     bool chosen; // for this part
 } cairn_view_member;
@@ -89,6 +90,8 @@ typedef struct cairn_view {
     uint64_t shapes_ns;                 // when shapes of bodies that left are removed next
     uint32_t gone_count;                // beyond CAIRN_VIEW_GONE_MAX: all shapes are looked through
     uint32_t gone[CAIRN_VIEW_GONE_MAX]; // id indices
+    uint64_t stands;                    // tick + 1 of the last part of a paused room; 0: none
+    bool stands_whole;                  // nothing is missing after that part
     uint64_t sent_ns;                   // when the last part was sent
     uint64_t refilled_ns;
     int64_t allowance;               // bits that may be sent now

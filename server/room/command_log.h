@@ -3,9 +3,12 @@
 
 // The last ticks of a room: their commands, and the roots after stepping them. Clients that
 // simulate are served from here, and the roots they report are compared with it. Its memory grows
-// with the commands that there were; while memory is short it keeps fewer ticks.
+// with the commands that there were; while memory is short it keeps fewer ticks. Clients whose
+// state takes long to arrive need more ticks than it usually keeps: those are kept as well, within
+// a bound of bytes.
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "base/hash.h"
@@ -14,8 +17,11 @@
 
 typedef struct cairn_command_log cairn_command_log;
 
-// Keeps the last `ticks` ticks; a tick has at most `commands_per_tick_max` commands.
-// CAIRN_OUT_OF_MEMORY leaves *out NULL.
+// A log that keeps more ticks than it was created for takes at most so many bytes.
+#define CAIRN_COMMAND_LOG_KEPT_BYTES_MAX ((size_t)32 * 1024 * 1024)
+
+// Keeps the last `ticks` ticks, however many bytes these are; a tick has at most
+// `commands_per_tick_max` commands. CAIRN_OUT_OF_MEMORY leaves *out NULL.
 cairn_status cairn_command_log_create(
     uint32_t ticks, uint32_t commands_per_tick_max, cairn_command_log **out);
 void cairn_command_log_destroy(cairn_command_log *log); // NULL is allowed
@@ -26,6 +32,13 @@ void cairn_command_log_add(cairn_command_log *log, uint64_t tick, const cairn_co
 
 // Drops every tick; the next one added is `next_tick`.
 void cairn_command_log_clear(cairn_command_log *log, uint64_t next_tick);
+
+// From now on ticks from `from` on are kept although they are older than the last `ticks`, as far
+// as the log then takes CAIRN_COMMAND_LOG_KEPT_BYTES_MAX at most; the oldest are dropped first.
+// UINT64_MAX, as at first: none are, and with the next tick that is added the log becomes small
+// again.
+void cairn_command_log_keep(cairn_command_log *log, uint64_t from);
+size_t cairn_command_log_bytes(const cairn_command_log *log); // that it takes
 
 uint64_t cairn_command_log_oldest(const cairn_command_log *log); // first tick held
 uint64_t cairn_command_log_end(const cairn_command_log *log);    // one past the last tick held

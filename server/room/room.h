@@ -26,8 +26,12 @@
 struct cairn_room_recording;
 struct cairn_saved_world;
 
-// Ticks of the command log: 17 seconds at 60 Hz, 4 at 240.
+// Ticks of the command log: 17 seconds at 60 Hz, 4 at 240. For a client that has not caught up with
+// its state yet it keeps those of more seconds, within CAIRN_COMMAND_LOG_KEPT_BYTES_MAX: enough for
+// a state that takes two minutes. The client has so much time in all.
 #define CAIRN_ROOM_COMMAND_LOG_TICKS 1024
+#define CAIRN_ROOM_CATCH_UP_LOG_SECONDS 180
+#define CAIRN_ROOM_CATCH_UP_NS (15 * 60 * CAIRN_NS_PER_S)
 // The state history holds at most this many seconds, in at most this many bytes.
 #define CAIRN_ROOM_STATE_HISTORY_SECONDS 2
 #define CAIRN_ROOM_STATE_HISTORY_BYTES_MAX ((size_t)64 * 1024 * 1024)

@@ -73,6 +73,86 @@ TEST("ticks of any number of commands are read as they were stored, while the lo
     cairn_command_log_destroy(log);
 }
 
+// Ticks with as many commands as there may be.
+static void add_full_ticks(cairn_command_log *log, uint64_t from, uint64_t to) {
+    static cairn_command commands[CAIRN_COMMANDS_PER_TICK_MAX];
+    for (uint64_t tick = from; tick < to; ++tick) {
+        for (uint32_t i = 0; i < CAIRN_COMMANDS_PER_TICK_MAX; ++i) {
+            commands[i] = (cairn_command){.slot = i, .sequence = (uint32_t)tick};
+        }
+        cairn_command_log_add(
+            log, tick, commands, CAIRN_COMMANDS_PER_TICK_MAX, (cairn_hash128){.lo = tick});
+    }
+}
+
+static void expect_full_ticks(const cairn_command_log *log) {
+    const uint64_t end = cairn_command_log_end(log);
+    for (uint64_t tick = cairn_command_log_oldest(log); tick < end; ++tick) {
+        uint32_t count = 0;
+        cairn_hash128 root;
+        const cairn_command *commands = cairn_command_log_commands(log, tick, &count);
+        assert_true(cairn_command_log_root(log, tick, &root) && root.lo == tick);
+        assert_int_equal(count, CAIRN_COMMANDS_PER_TICK_MAX);
+        for (uint32_t i = 0; i < count; i += 97) {
+            assert_true(commands[i].slot == i && commands[i].sequence == tick);
+        }
+    }
+}
+
+TEST("ticks from one on are kept until the log is told otherwise, and it is small again") {
+    cairn_command_log *log = history_of(0, 50);
+    const size_t small = cairn_command_log_bytes(log);
+    cairn_command_log_keep(log, 45);
+    for (uint64_t tick = 50; tick < 20000; ++tick) {
+        const cairn_command command = {.slot = 1, .sequence = (uint32_t)tick};
+        cairn_command_log_add(
+            log, tick, &command, (uint32_t)(tick % 2), (cairn_hash128){.lo = tick});
+        assert_int_equal(cairn_command_log_oldest(log), tick < 52 ? tick - 7 : 45);
+    }
+    for (uint64_t tick = 50; tick < 20000; ++tick) {
+        uint32_t count;
+        const cairn_command *commands = cairn_command_log_commands(log, tick, &count);
+        assert_true(count == tick % 2 && (count == 0 || commands[0].sequence == tick));
+    }
+    assert_true(cairn_command_log_bytes(log) > 4 * small);
+    cairn_command_log_keep(log, 15000);
+    cairn_command_log_add(log, 20000, NULL, 0, (cairn_hash128){0});
+    assert_int_equal(cairn_command_log_oldest(log), 15000);
+    cairn_command_log_keep(log, UINT64_MAX);
+    cairn_command_log_add(log, 20001, NULL, 0, (cairn_hash128){0});
+    assert_int_equal(cairn_command_log_oldest(log), 20002 - TICKS);
+    assert_int_equal(cairn_command_log_bytes(log), small);
+    uint32_t count;
+    assert_int_equal(cairn_command_log_commands(log, 19999, &count)[0].sequence, 19999);
+    cairn_command_log_destroy(log);
+}
+
+TEST("kept ticks take no more than the bound, and those that are always kept may") {
+    static const struct {
+        uint32_t ticks;
+        bool within;
+    } rows[] = {{TICKS, true}, {1000, false}}; // 1000 such ticks are 51 MB
+    for (size_t i = 0; i < 2; ++i) {
+        cairn_command_log *log;
+        assert_int_equal(
+            cairn_command_log_create(rows[i].ticks, CAIRN_COMMANDS_PER_TICK_MAX, &log), CAIRN_OK);
+        cairn_command_log_keep(log, 0);
+        add_full_ticks(log, 0, 2000);
+        expect_full_ticks(log);
+        const size_t bytes = cairn_command_log_bytes(log);
+        const uint64_t held = 2000 - cairn_command_log_oldest(log);
+        assert_true((bytes <= CAIRN_COMMAND_LOG_KEPT_BYTES_MAX) == rows[i].within);
+        // All but a few of the bytes are used. A larger log keeps what it has room for anyway.
+        assert_true(rows[i].within ? held > 600 : held >= 1000);
+        cairn_command_log_keep(log, UINT64_MAX);
+        add_full_ticks(log, 2000, 2001);
+        expect_full_ticks(log);
+        assert_int_equal(cairn_command_log_oldest(log), 2001 - rows[i].ticks);
+        assert_true(cairn_command_log_bytes(log) < bytes);
+        cairn_command_log_destroy(log);
+    }
+}
+
 TEST("of a log of game messages what was overwritten is missed, and others' messages are passed") {
     static cairn_game_record ring[CAIRN_GAME_LOG_CAPACITY];
     cairn_game_log log = {.ring = ring};

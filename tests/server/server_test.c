@@ -239,10 +239,10 @@ TEST("a client whose root differs is counted and logged") {
 
 TEST("a lockstep client that falls behind the command log restarts from a state") {
     uint32_t player = story_join(&s, CAIRN_MODE_LOCKSTEP, true);
-    s.clients[player].mute_inputs = true;
     story_run_ms(&s, 1000);
     assert_int_equal(s.clients[player].states_begun, 1);
-    story_run_ms(&s, 18000);
+    s.clients[player].mute_inputs = true;
+    story_run_ms(&s, 19000);
     assert_int_equal(s.clients[player].states_begun, 2);
     s.clients[player].mute_inputs = false;
     story_run_ms(&s, 1000);

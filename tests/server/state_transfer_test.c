@@ -326,3 +326,32 @@ TEST("a piece that the link has no memory for is sent when it has") {
     cairn_encoder_destroy(context.encoder);
     cairn_link_destroy(session.link);
 }
+
+TEST("states that are read although they are old take 64 MiB together, each counted once") {
+    enum { STATES = 3 };
+    cairn_state_source source = cairn_state_source_of(1024, CAIRN_NS_PER_S, NULL);
+    cairn_encoded_state *states[STATES];
+    for (uint32_t i = 0; i < STATES; ++i) {
+        states[i] = calloc(1, sizeof *states[i]);
+        assert_non_null(states[i]);
+        *states[i] = (cairn_encoded_state){.source = &source,
+            .references = 2,
+            .size = 2 * CAIRN_OLD_STATES_SIZE_MAX,
+            .packed_size = CAIRN_OLD_STATES_SIZE_MAX / 2};
+        source.held += 1;
+    }
+    assert_true(cairn_state_source_keep(&source, states[0]));
+    assert_true(cairn_state_source_keep(&source, states[0]));
+    assert_true(cairn_state_source_keep(&source, states[1]));
+    assert_false(cairn_state_source_keep(&source, states[2]));
+    assert_true(cairn_state_source_keep(&source, states[1]));
+    cairn_state_source_release(&source, states[0]);
+    assert_false(cairn_state_source_keep(&source, states[2])); // somebody reads it still
+    cairn_state_source_release(&source, states[0]);
+    assert_true(cairn_state_source_keep(&source, states[2]));
+    for (uint32_t i = 2; i < 2 * STATES; ++i) {
+        cairn_state_source_release(&source, states[i / 2]);
+    }
+    assert_int_equal(source.old_size, 0);
+    cairn_state_source_destroy(&source);
+}

@@ -229,7 +229,37 @@ TEST("a message of the stream has one tick of any size, or as many as its size a
         const uint64_t queued = queued_of(&session, CAIRN_NS_PER_S, LOG_TICKS);
         const uint64_t messages = room.statistics.ticks_messages_sent - 1; // one is not of it
         assert_true(queued > 0);
-        assert_int_equal(queued, messages * rows[i].ticks);
+        assert_int_equal(messages, (queued + rows[i].ticks - 1) / rows[i].ticks);
+        cairn_link_destroy(link);
+    }
+}
+
+TEST("a client that is far behind is queued what it has room for: 384 ticks and 8,192 commands") {
+    static const struct {
+        uint32_t commands; // of a tick
+        uint64_t ticks;
+    } rows[] = {{0, 384}, {1, 384}, {16, 384}, {17, 256}, {160, 51}, {600, 13}};
+    enum { LONG_LOG_TICKS = 500 };
+    cairn_link_config config = cairn_link_config_default();
+    config.reliable_buffer_size = 2 * CAIRN_MESSAGE_SIZE_MAX;
+    for (uint32_t i = 0; i < sizeof rows / sizeof *rows; ++i) {
+        static cairn_command commands[LONG_MAX];
+        cairn_link *link;
+        uint64_t due_ns = 0;
+        assert_int_equal(cairn_link_create(&config, CAIRN_NS_PER_S, &link), CAIRN_OK);
+        cairn_command_log_destroy(room.command_log);
+        assert_int_equal(
+            cairn_command_log_create(LONG_LOG_TICKS, LONG_MAX, &room.command_log), CAIRN_OK);
+        for (uint64_t tick = 0; tick < LONG_LOG_TICKS; ++tick) {
+            cairn_command_log_add(
+                room.command_log, tick, commands, rows[i].commands, (cairn_hash128){0});
+        }
+        room.settings.tick_rate_hz = RATE_HZ;
+        cairn_session session = {
+            .due_ns = &due_ns, .link = link, .room = &room, .slot = CAIRN_SLOT_NONE};
+        cairn_ticks_sent own = {.sent_end = LONG_LOG_TICKS};
+        send(&session, &own, CAIRN_NS_PER_S, 0);
+        assert_int_equal(own.queued, rows[i].ticks);
         cairn_link_destroy(link);
     }
 }
