@@ -290,6 +290,16 @@ static cairn_status check_new_joint(const cairn_command *command) {
     return cairn_check_all(checks, sizeof checks / sizeof checks[0]);
 }
 
+// Pieces, crowding and least thickness.
+static cairn_status check_fracture(const cairn_command *command) {
+    const cairn_vec3 aim = command->aim;
+    const cairn_status checks[] = {check_position(command->move),
+        check_whole(aim.x, (float)CAIRN_FRACTURE_PIECES_MAX),
+        aim.x < 2.0f ? CAIRN_INVALID_ARGUMENT : CAIRN_OK, cairn_check_float(aim.y, 0.0f, 1.0f),
+        cairn_check_float(aim.z, 0.0f, CAIRN_SHAPE_SIZE_MAX)};
+    return cairn_check_all(checks, sizeof checks / sizeof checks[0]);
+}
+
 static cairn_status check_message(const cairn_command *command) {
     uint8_t bytes[CAIRN_MESSAGE_PIECE_SIZE];
     const float numbers[] = {command->move.x, command->move.y, command->move.z, command->aim.x,
@@ -342,6 +352,7 @@ static const struct {
     [CAIRN_COMMAND_SET_MASS] = {check_position, check_mass},
     [CAIRN_COMMAND_SHAPE_POSE] = {check_position, check_turn},
     [CAIRN_COMMAND_SHIELD] = {check_zero, check_zero},
+    [CAIRN_COMMAND_SEED] = {check_zero, check_zero},
 };
 
 cairn_status cairn_command_check(const cairn_command *command) {
@@ -369,6 +380,8 @@ cairn_status cairn_command_check(const cairn_command *command) {
         return check_six(command, check_height);
     case CAIRN_COMMAND_CREATE_JOINT:
         return check_new_joint(command);
+    case CAIRN_COMMAND_FRACTURE:
+        return check_fracture(command);
     default: {
         const cairn_status move = ranges[command->kind].move(command->move);
         return move != CAIRN_OK ? move : ranges[command->kind].aim(command->aim);

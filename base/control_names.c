@@ -66,6 +66,7 @@ static const char *const verbs[CAIRN_CONTROL_VERB_COUNT] = {
     [CAIRN_CONTROL_SPAWN_COMPOUND] = "spawn-compound",
     [CAIRN_CONTROL_SPAWN_MESH] = "spawn-mesh",
     [CAIRN_CONTROL_SPAWN_HEIGHT_FIELD] = "spawn-height-field",
+    [CAIRN_CONTROL_FRACTURE] = "fracture",
 };
 
 const char *cairn_control_verb_text(uint32_t verb) {

@@ -18,6 +18,7 @@ import urllib.request
 
 HERE = pathlib.Path(__file__).resolve().parent
 PAGE_PORT = 9100
+BEGUN = time.monotonic()
 BASE = "docker.io/library/debian:bookworm-slim"
 
 
@@ -27,13 +28,18 @@ def instructions(text):
     return [tuple(line.split(maxsplit=1)) for line in joined.splitlines() if line.strip()]
 
 
+def make_base(folder):
+    """The root that the file takes FROM."""
+    sources = pathlib.Path("/etc/apt/sources.list.d/debian.sources")
+    sources = sources if sources.exists() else pathlib.Path("/etc/apt/sources.list")
+    subprocess.run(["mmdebstrap", "--quiet", "--variant=apt", "bookworm", str(folder), str(sources)], check=True)
+    (folder / "etc/hosts").write_text("127.0.0.1 localhost\n::1 localhost\n")
+
+
 class Image:
-    def __init__(self, folder):
+    def __init__(self, folder, base):
         self.root, self.user, self.environment, self.entry = folder, "0:0", {}, []
-        sources = pathlib.Path("/etc/apt/sources.list.d/debian.sources")
-        sources = sources if sources.exists() else pathlib.Path("/etc/apt/sources.list")
-        subprocess.run(["mmdebstrap", "--quiet", "--variant=apt", "bookworm", str(folder), str(sources)], check=True)
-        (folder / "etc/hosts").write_text("127.0.0.1 localhost\n::1 localhost\n")
+        subprocess.run(["cp", "-a", "--reflink=auto", str(base), str(folder)], check=True)
 
     def command(self, words):
         given = [f"{name}={value}" for name, value in self.environment.items()]
@@ -57,11 +63,13 @@ def build(folder):
     """The last image of the file."""
     stages = {}
     image = None
+    base_root = folder / "base"
+    make_base(base_root)
     for name, rest in instructions((HERE / "Containerfile").read_text()):
         if name == "FROM":
             base, *alias = rest.split(" AS ")
             assert base == BASE, base
-            image = Image(folder / f"stage{len(stages)}")
+            image = Image(folder / f"stage{len(stages)}", base_root)
             stages[alias[0] if alias else "last"] = image
         elif name == "RUN":
             image.run(["sh", "-c", rest])
@@ -80,6 +88,7 @@ def build(folder):
             image.entry = json.loads(rest)
         else:
             assert name == "EXPOSE", name
+        print(f"{time.monotonic() - BEGUN:.0f} s: {name} {rest[:60]}", flush=True)
     return image
 
 
@@ -127,9 +136,7 @@ def main():
         inner = f"ip link set lo up && exec {shlex.quote(sys.executable)} {shlex.quote(__file__)} --inside"
         root = tempfile.mkdtemp()
         try:
-            begun = time.monotonic()
             image = build(pathlib.Path(root))
-            print(f"built in {time.monotonic() - begun:.0f} s", flush=True)
             saved = {"root": str(image.root), "user": image.user, "environment": image.environment, "entry": image.entry}
             subprocess.run(["unshare", "--net", "sh", "-c", inner], input=json.dumps(saved), text=True, check=True)
         finally:

@@ -65,7 +65,8 @@
     X(SHAPES, shapes, shapes_request, ShapesRequest)                                               \
     X(SPAWN_COMPOUND, spawn_compound, spawn_compound_request, SpawnCompoundRequest)                \
     X(SPAWN_MESH, spawn_mesh, spawn_mesh_request, SpawnMeshRequest)                                \
-    X(SPAWN_HEIGHT_FIELD, spawn_height_field, spawn_height_field_request, SpawnHeightFieldRequest)
+    X(SPAWN_HEIGHT_FIELD, spawn_height_field, spawn_height_field_request, SpawnHeightFieldRequest) \
+    X(FRACTURE, fracture, fracture_request, FractureRequest)
 
 // Every struct of an answer: X(struct, Table).
 #define EACH_CONTROL_ANSWER_STRUCT(X)                                                              \
@@ -90,7 +91,8 @@
     X(act_answer, ActAnswer)                                                                       \
     X(get_joint_answer, GetJointAnswer)                                                            \
     X(get_body_answer, GetBodyAnswer)                                                              \
-    X(shapes_answer, ShapesAnswer)
+    X(shapes_answer, ShapesAnswer)                                                                 \
+    X(fracture_answer, FractureAnswer)
 
 // Every verb whose answer has more than what is common to all: X(VERB, member, struct).
 #define EACH_CONTROL_ANSWER(X)                                                                     \
@@ -138,7 +140,8 @@
     X(SHAPES, shapes, shapes_answer)                                                               \
     X(SPAWN_COMPOUND, edit, edit_answer)                                                           \
     X(SPAWN_MESH, edit, edit_answer)                                                               \
-    X(SPAWN_HEIGHT_FIELD, edit, edit_answer)
+    X(SPAWN_HEIGHT_FIELD, edit, edit_answer)                                                       \
+    X(FRACTURE, fracture, fracture_answer)
 
 // Every kind of element of a list: X(element), the struct cairn_control_<element>.
 #define EACH_CONTROL_ELEMENT(X)                                                                    \
@@ -299,6 +302,14 @@
     X(REAL, IMPULSE_PER_AREA, impulse_per_area)                                                    \
     X(NUMBER, MASK, mask)                                                                          \
     X(NUMBER, SHIELD_MASK, shield_mask)
+
+#define CONTROL_MEMBERS_fracture_request(X)                                                        \
+    X(NUMBER, BODY, body)                                                                          \
+    X(VEC3, POINT, point)                                                                          \
+    X(NUMBER, PIECES, pieces)                                                                      \
+    X(REAL, CROWDING, crowding)                                                                    \
+    X(REAL, THICKNESS_MIN, thickness_min)                                                          \
+    X(NUMBER, SEED, seed)
 
 #define CONTROL_MEMBERS_get_request(X) X(NUMBER, BODY, body)
 
@@ -629,6 +640,9 @@
 #define CONTROL_MEMBERS_overlap_answer(X)                                                          \
     X(NUMBER, SHAPE_COUNT, shape_count)                                                            \
     X(LIST, SHAPES, shapes, listed_count, shape, ShapeEntry, CAIRN_CONTROL_OVERLAPS_MAX)
+
+#define CONTROL_MEMBERS_fracture_answer(X)                                                         \
+    X(LIST, PIECES, pieces, piece_count, shape, ShapeEntry, CAIRN_FRACTURE_PIECES_MAX)
 
 #define CONTROL_MEMBERS_hash_answer(X)                                                             \
     X(HASH, VISIBLE, visible)                                                                      \

@@ -5,6 +5,7 @@
 #include "base/game_message.h"
 #include "sim/body/body.h"
 #include "sim/body/shape.h"
+#include <cairn/fracture.h>
 
 static void set_material(cairn_material *material, uint32_t property, cairn_vec3 value) {
     switch (property) {
@@ -200,6 +201,21 @@ static cairn_status explode(cairn_world *world, const cairn_command *commands, u
     return cairn_world_explode(world, &explosion, NULL);
 }
 
+static cairn_status fracture(
+    cairn_world *world, const cairn_command *commands, uint32_t count, cairn_edit_made *made) {
+    const cairn_command *last = &commands[count - 1];
+    if (count > 2 || (count == 2 && commands[0].kind != CAIRN_COMMAND_SEED)) {
+        return CAIRN_INVALID_ARGUMENT;
+    }
+    const cairn_fracture_def def = {.point = last->move,
+        .pieces = (uint32_t)last->aim.x,
+        .crowding = last->aim.y,
+        .thickness_min = last->aim.z,
+        .seed = count == 2 ? commands[0].buttons : 0};
+    return cairn_body_fracture(
+        world, last->buttons, &def, made->pieces, CAIRN_FRACTURE_PIECES_MAX, &made->piece_count);
+}
+
 static bool is_part(const cairn_command *command) {
     switch (command->kind) {
     case CAIRN_COMMAND_HULL_POINTS:
@@ -210,6 +226,7 @@ static bool is_part(const cairn_command *command) {
     case CAIRN_COMMAND_TRIANGLES:
     case CAIRN_COMMAND_HEIGHTS:
     case CAIRN_COMMAND_SHIELD:
+    case CAIRN_COMMAND_SEED:
         return true;
     default:
         return false;
@@ -233,7 +250,9 @@ cairn_status cairn_world_apply_edit(
         CAIRN_ASSERT(cairn_command_check(&commands[i]) == CAIRN_OK);
     }
     const cairn_command *last = &commands[count - 1];
-    *made = (cairn_edit_made){.body = CAIRN_ID_NULL, .joint = CAIRN_ID_NULL};
+    made->body = CAIRN_ID_NULL;
+    made->joint = CAIRN_ID_NULL;
+    made->piece_count = 0;
     if (last->kind == CAIRN_COMMAND_SPAWN) {
         return cairn_edit_spawn(world, commands, count, &made->body);
     }
@@ -245,6 +264,9 @@ cairn_status cairn_world_apply_edit(
     }
     if (last->kind == CAIRN_COMMAND_EXPLODE) {
         return explode(world, commands, count);
+    }
+    if (last->kind == CAIRN_COMMAND_FRACTURE) {
+        return fracture(world, commands, count, made);
     }
     return count == 1 && !is_part(last) ? apply_command(world, last, made) : CAIRN_INVALID_ARGUMENT;
 }

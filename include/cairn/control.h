@@ -80,6 +80,7 @@ typedef enum cairn_control_verb {
     CAIRN_CONTROL_SPAWN_COMPOUND = 54,
     CAIRN_CONTROL_SPAWN_MESH = 55,
     CAIRN_CONTROL_SPAWN_HEIGHT_FIELD = 56,
+    CAIRN_CONTROL_FRACTURE = 57,
     CAIRN_CONTROL_VERB_COUNT
 } cairn_control_verb;
 
@@ -165,6 +166,7 @@ typedef struct cairn_control_request {
         cairn_control_spawn_compound_request spawn_compound;
         cairn_control_spawn_mesh_request spawn_mesh;
         cairn_control_spawn_height_field_request spawn_height_field;
+        cairn_control_fracture_request fracture;
     };
 } cairn_control_request;
 
@@ -475,6 +477,11 @@ typedef struct cairn_control_overlap_answer {
     uint32_t listed_count; // at most CAIRN_CONTROL_OVERLAPS_MAX
 } cairn_control_overlap_answer;
 
+typedef struct cairn_control_fracture_answer {
+    const cairn_control_shape *pieces; // in order of index; they exist from the room's next step on
+    uint32_t piece_count;              // at most CAIRN_FRACTURE_PIECES_MAX
+} cairn_control_fracture_answer;
+
 typedef struct cairn_control_closest_answer {
     bool found; // false: no shape is that near, and all below is 0
     cairn_body_id body;
@@ -537,6 +544,7 @@ typedef struct cairn_control_answer {
         cairn_control_shapes_answer shapes;
         cairn_control_ray_answer ray;
         cairn_control_overlap_answer overlap;
+        cairn_control_fracture_answer fracture;
         cairn_control_closest_answer closest;
         cairn_control_hash_answer hash;
         cairn_control_diff_answer diff;

@@ -366,6 +366,15 @@ typedef struct cairn_control_explode_request { // cairn_explosion
     uint32_t shield_mask; // 0: nothing shields
 } cairn_control_explode_request;
 
+typedef struct cairn_control_fracture_request { // cairn_fracture_def (cairn/fracture.h)
+    cairn_body_id body;
+    cairn_vec3 point;
+    uint32_t pieces;
+    float crowding;
+    float thickness_min;
+    uint32_t seed;
+} cairn_control_fracture_request;
+
 // The numbers of a body that an observation may have, in this order.
 typedef enum cairn_observed_field {
     CAIRN_OBSERVE_POSITION = 1u << 0,         // x y z, m

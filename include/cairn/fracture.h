@@ -14,8 +14,6 @@
 extern "C" {
 #endif
 
-#define CAIRN_FRACTURE_PIECES_MAX 64
-
 typedef struct cairn_fracture_def {
     // Where the body was hit, world, m. At most twice the radius of the body around its centre of
     // mass away from it; what is outside is taken for the nearest place towards the centre.

@@ -179,10 +179,12 @@ bool cairn_body_exists(const cairn_world *world, cairn_body_id body);
 // command that they belong to. 0 if count is 0.
 uint32_t cairn_edit_command_count(const cairn_command *commands, uint32_t count);
 
-// What an edit made; the other id is null.
+// What an edit made; what it did not make is null, or none.
 typedef struct cairn_edit_made {
     cairn_body_id body;
     cairn_joint_id joint;
+    cairn_body_id pieces[CAIRN_FRACTURE_PIECES_MAX]; // of a body that it broke
+    uint32_t piece_count;
 } cairn_edit_made;
 
 // Applies an edit of an operator at once, as the next step would: its parts and the command that

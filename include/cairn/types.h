@@ -380,7 +380,11 @@ typedef enum cairn_command_kind {
     // Part of EXPLODE; buttons: categories of shapes of static bodies that shield what is behind
     // them. Without it nothing shields.
     CAIRN_COMMAND_SHIELD = 36,
-    CAIRN_COMMAND_LAST = CAIRN_COMMAND_SHIELD
+    CAIRN_COMMAND_SEED = 37, // part of FRACTURE; buttons: its seed. Without it the seed is 0.
+    // cairn_body_fracture (cairn/fracture.h). buttons: body id; move: the point; aim: pieces,
+    // crowding, thickness_min
+    CAIRN_COMMAND_FRACTURE = 38,
+    CAIRN_COMMAND_LAST = CAIRN_COMMAND_FRACTURE
 } cairn_command_kind;
 
 // SHAPE: `move` is its size in m, of a box the half extents, of a sphere the radius (x), of a
@@ -406,6 +410,7 @@ typedef enum cairn_command_kind {
 #define CAIRN_EDIT_VERTICES_MAX 256
 #define CAIRN_EDIT_TRIANGLES_MAX 512
 #define CAIRN_EDIT_HEIGHTS_MAX 1024
+#define CAIRN_FRACTURE_PIECES_MAX 64 // of one body (cairn/fracture.h)
 
 // What CAIRN_COMMAND_SET_BODY sets; and CAIRN_COMMAND_SET_SHAPE, which takes those "of all its
 // shapes" and USER. Numbers are in `move`, the words of USER, CATEGORY and MASK in

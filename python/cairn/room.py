@@ -131,6 +131,14 @@ class Room:
     def destroy(self, body: int) -> None:
         self._edit(lib.CAIRN_COMMAND_DESTROY, body)
 
+    def fracture(self, body: int, point: Vector, *, pieces: int = 12, crowding: float = 0.5, thickness_min: float = 0.02,
+                 seed: int = 0) -> None:
+        """Breaks a body as World.fracture does, by the next step; the verb "fracture" says which pieces it makes.
+        A seed has 32 bits here."""
+        if seed:
+            self._edit(lib.CAIRN_COMMAND_SEED, layout.whole("seed", seed))
+        self._edit(lib.CAIRN_COMMAND_FRACTURE, body, layout.vector("point", point), (pieces, crowding, thickness_min))
+
     def spawn_box(self, position: Vector, half_extents: Vector, user: int = 0) -> None:
         self._edit(lib.CAIRN_COMMAND_SPAWN_BOX, user, position, half_extents)
 

@@ -448,6 +448,26 @@ class World:
         """Destroys a body with its shapes and joints."""
         self._edit(lib.cairn_body_destroy, "destroy", body)
 
+    def fracture(self, body: int, point: Vector, **fields: Any) -> list[int]:
+        """Breaks a dynamic body of one box, hull, cylinder or cone into convex pieces, at once, and returns
+        the ids of these; the body is gone. `point` is where it was hit, in the world. `fields` are those
+        of cairn_fracture_def (<cairn/fracture.h>): pieces, how many are wanted (12); crowding, the part of
+        them that is small around the point (0.5); thickness_min, m (0.02); seed (0): with another one the
+        same body gives other pieces.
+
+        The pieces fill the place of the body and have its mass, momentum and angular momentum. They may
+        be fewer than wanted, at least two. Each takes a body, a shape and a hull of the scene's capacities;
+        its joints hold the piece at their anchor. A refusal changes nothing: WrongState for bodies
+        that do not break, CapacityReached if there is no room, and InvalidArgument."""
+        fracture = ffi.new("cairn_fracture_def *", lib.cairn_fracture_def_default())
+        layout.fill(fracture, {"point": point, **fields}, "a fracture")
+        body, world = layout.whole("body", body), self._change()
+        ids, count = ffi.new("cairn_body_id[]", lib.CAIRN_FRACTURE_PIECES_MAX), ffi.new("uint32_t *")
+        status = lib.cairn_body_fracture(world, body, fracture, ids, lib.CAIRN_FRACTURE_PIECES_MAX, count)
+        why = lib.cairn_body_fracture_refusal(world, body, fracture) if status else ffi.NULL
+        check(status, f"fracture: body {body}", "" if why == ffi.NULL else ffi.string(why).decode())
+        return list(ids[0:count[0]])
+
     def _edit(self, function: Any, what: str, body: int, *arguments: Any) -> None:
         check(function(self._change(), layout.whole("body", body), *arguments), f"{what}: body {body}")
 

@@ -6,7 +6,7 @@ import pathlib
 import re
 
 # Headers of include/cairn in order of their includes. math.h has inline functions alone.
-PUBLIC = ("status", "types", "version", "rules", "rules_registry", "rules_file", "events", "joint", "sim", "articulation", "measure", "token", "control_requests", "control", "client")
+PUBLIC = ("status", "types", "version", "rules", "rules_registry", "rules_file", "events", "joint", "sim", "articulation", "fracture", "measure", "token", "control_requests", "control", "client")
 # Inline or variadic, or of no use in Python.
 _LEFT_OUT = re.compile(r"cairn_id_index|cairn_id_generation")
 

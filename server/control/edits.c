@@ -6,6 +6,7 @@
 #include "base/assert.h"
 #include "server/control/preparation.h"
 #include "server/control/verbs.h"
+#include <cairn/fracture.h>
 #include <cairn/math.h>
 
 // No other edit depends on an explosion, so only its numbers are tried: to find the bodies that it
@@ -90,6 +91,9 @@ static const char *range_text(const cairn_control_request *request) {
     case CAIRN_CONTROL_SET_ROW:
         return "the joint is not a row, or a number is outside the range of a row, or the lower "
                "force is above the upper one";
+    case CAIRN_CONTROL_FRACTURE:
+        return "a fracture has 2 to 64 pieces, a crowding in [0, 1] and a least thickness in "
+               "[0, 1e4] m";
     default:
         break;
     }
@@ -97,9 +101,35 @@ static const char *range_text(const cairn_control_request *request) {
     return why == NULL ? text : why;
 }
 
+static cairn_fracture_def fracture_of(const cairn_command *commands, uint32_t count) {
+    const cairn_command *edit = &commands[count - 1];
+    return (cairn_fracture_def){.point = edit->move,
+        .pieces = (uint32_t)edit->aim.x,
+        .crowding = edit->aim.y,
+        .thickness_min = edit->aim.z,
+        .seed = count == 2 ? commands[0].buttons : 0};
+}
+
+// Says why the world of the trial does not break a body. NULL: the edit is another one, or its
+// parts are not those of a fracture.
+static const char *fracture_refusal(
+    const cairn_world *ahead, const cairn_command *commands, uint32_t count) {
+    if (commands[count - 1].kind != CAIRN_COMMAND_FRACTURE || count > 2) {
+        return NULL;
+    }
+    const cairn_fracture_def def = fracture_of(commands, count);
+    return cairn_body_fracture_refusal(ahead, commands[count - 1].buttons, &def);
+}
+
 static cairn_control_refusal refuse_edit(
     cairn_control_context *c, const cairn_command *commands, uint32_t count, cairn_status status) {
     const cairn_command *edit = &commands[count - 1];
+    const bool of_body = status != CAIRN_NOT_FOUND && status != CAIRN_CAPACITY;
+    const char *why = of_body ? fracture_refusal(c->room->trial.world, commands, count) : NULL;
+    if (why != NULL) {
+        return cairn_control_refuse(
+            c, CAIRN_CONTROL_OUT_OF_RANGE, "body %u: %s", edit->buttons, why);
+    }
     switch (status) {
     case CAIRN_CAPACITY:
         return cairn_control_refuse(
@@ -257,6 +287,18 @@ static uint32_t explosion_of(const cairn_control_explode_request *explode, cairn
     return 2;
 }
 
+static uint32_t pieces_of(const cairn_control_fracture_request *fracture, cairn_command *out) {
+    uint32_t count = 0;
+    if (fracture->seed != 0) {
+        out[count++] = (cairn_command){.kind = CAIRN_COMMAND_SEED, .buttons = fracture->seed};
+    }
+    out[count++] = (cairn_command){.kind = CAIRN_COMMAND_FRACTURE,
+        .buttons = fracture->body,
+        .move = fracture->point,
+        .aim = {(float)fracture->pieces, fracture->crowding, fracture->thickness_min}};
+    return count;
+}
+
 static cairn_command edit_of(const cairn_control_request *request) {
     switch (request->verb) {
     case CAIRN_CONTROL_SPAWN_BOX:
@@ -306,6 +348,8 @@ static uint32_t commands_of(
         return row_of(&request->set_row, out);
     case CAIRN_CONTROL_EXPLODE:
         return explosion_of(&request->explode, out);
+    case CAIRN_CONTROL_FRACTURE:
+        return pieces_of(&request->fracture, out);
     default:
         out[0] = edit_of(request);
         return 1;
@@ -355,5 +399,26 @@ cairn_control_refusal cairn_control_on_edit(cairn_control_context *c) {
     const bool of_body = named != NULL && strcmp(named, "body") == 0;
     c->answer.edit.body = made.body != 0 ? made.body : of_body ? edit->buttons : CAIRN_ID_NULL;
     c->answer.edit.joint = made.joint;
+    return CAIRN_CONTROL_DONE;
+}
+
+cairn_control_refusal cairn_control_on_fracture(cairn_control_context *c) {
+    CAIRN_ASSERT(c->room != NULL);
+    cairn_command commands[CAIRN_CONTROL_COMMANDS_MAX];
+    const uint32_t count = commands_of(c->request, commands);
+    cairn_edit_made made = {0};
+    const cairn_control_refusal refusal = cairn_control_add_edits(c, commands, count, &made);
+    if (refusal != CAIRN_CONTROL_DONE) {
+        return refusal;
+    }
+    for (uint32_t i = 0; i < made.piece_count; ++i) {
+        cairn_control_shape *piece = &c->lists->shapes[i];
+        piece->body = made.pieces[i];
+        const uint32_t shapes =
+            cairn_body_shapes(c->room->trial.world, piece->body, &piece->shape, 1);
+        CAIRN_ASSERT(shapes == 1);
+    }
+    c->answer.fracture = (cairn_control_fracture_answer){
+        .pieces = c->lists->shapes, .piece_count = made.piece_count};
     return CAIRN_CONTROL_DONE;
 }

@@ -33,6 +33,8 @@ struct cairn_room;
 #define CAIRN_CONTROL_COPIED_PER_US 4000
 #define CAIRN_CONTROL_PACKED_PER_US 50
 #define CAIRN_CONTROL_OPEN_NS UINT64_C(200000)
+// The time to find and build one piece of a body that breaks (docs/PHYSICS.md, Fracture).
+#define CAIRN_CONTROL_PIECE_NS UINT64_C(250000)
 
 // The estimated time of a request on the server's thread. `room`: the one that it names; NULL: it
 // names none. The room's job must not be running (asserted).

@@ -324,7 +324,8 @@ static bool waits_for_scene(
 
 bool cairn_control_is_tried(uint32_t verb) {
     const cairn_control_verb_row *row = cairn_control_verb_find_row(verb);
-    return row != NULL && (row->action == cairn_control_on_edit || verb == CAIRN_CONTROL_ACT);
+    return row != NULL && (row->action == cairn_control_on_edit || verb == CAIRN_CONTROL_FRACTURE ||
+                              verb == CAIRN_CONTROL_ACT);
 }
 
 static bool is_needed(cairn_server *server, const cairn_room *room,

@@ -197,7 +197,8 @@ const cairn_control_verb_row *cairn_control_verb_find_row(uint32_t verb);
     X(SHAPES, shapes, READS)                   /* definitions.c */                                 \
     X(SPAWN_COMPOUND, edit, WRITES)            /* edits.c */                                       \
     X(SPAWN_MESH, edit, WRITES)                /* edits.c */                                       \
-    X(SPAWN_HEIGHT_FIELD, edit, WRITES)        /* edits.c */
+    X(SPAWN_HEIGHT_FIELD, edit, WRITES)        /* edits.c */                                       \
+    X(FRACTURE, fracture, WRITES)              /* edits.c */
 
 #define DECLARE_ACTION(VERB, name, does)                                                           \
     cairn_control_refusal cairn_control_on_##name(cairn_control_context *c);

@@ -52,12 +52,13 @@ void cairn_job_begin(struct cairn_server_job *job, cairn_inbox *inbox, uint32_t 
 
 bool cairn_job_may_be_dear(const struct cairn_server_job *job, uint32_t bodies) {
     uint32_t edits = 0;
-    bool explodes = false;
+    bool dear = false;
     for (uint32_t i = 0; i < job->command_count; ++i) {
         edits += job->commands[i].slot == CAIRN_SLOT_OPERATOR ? 1 : 0;
-        explodes = explodes || job->commands[i].kind == CAIRN_COMMAND_EXPLODE;
+        dear = dear || job->commands[i].kind == CAIRN_COMMAND_EXPLODE ||
+               job->commands[i].kind == CAIRN_COMMAND_FRACTURE;
     }
-    return explodes || edits > CAIRN_JOB_EDITS_MAX || bodies > CAIRN_JOB_BODIES_MAX ||
+    return dear || edits > CAIRN_JOB_EDITS_MAX || bodies > CAIRN_JOB_BODIES_MAX ||
            job->last_cost_ns >= MEAN_COST_NS_MAX;
 }
 

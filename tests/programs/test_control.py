@@ -112,6 +112,28 @@ def test_compounds_and_surfaces_are_made_from_words_and_recorded(kit, ctl):
     assert "every state hash agrees" in kit.run("cairn-replay", "verify", "world.cairn").out
 
 
+def test_a_body_is_broken_and_recorded(kit, ctl):
+    ctl("pause")
+    ball = ctl.ask("spawn-sphere", 30, 40, 0, 0.5)["body"]
+    wall = ctl.ask("spawn-box", 0, 40, 0, 2, 1, 0.25, 42)["body"]
+    ctl("step", 1)
+    mass = ctl.ask("get-body", wall)["mass"]
+    pieces = ctl.ask("fracture", wall, 0.5, 40, 0.25, 12, 0.5, 0.02, 7)["pieces"]
+    assert 2 <= len(pieces) <= 12
+    ctl("step", 1)
+    found = [ctl.ask("get-body", piece["body"]) for piece in pieces]
+    assert abs(sum(piece["mass"] for piece in found) - mass) < 1e-4 * mass
+    assert all(piece["body"]["user"] == 42 for piece in found)
+    assert [ctl.ask("shapes", 0, piece["body"])["shapes"][0]["id"] for piece in pieces] == [piece["shape"] for piece in pieces]
+    assert str(wall) in ctl.ask("get", wall, code=1)["reason"]
+    assert "neither box, hull, cylinder nor cone" in ctl.ask("fracture", ball, 30, 40, 0, 4, code=1)["reason"]
+    assert "2 to 64 pieces" in ctl.ask("fracture", found[0]["body"]["id"], 0, 40, 0, 65, code=1)["reason"]
+    ctl("fracture", ball, 0, 40, 0, code=2)
+    ctl("step", 60)
+    ctl.server.stop()
+    assert "every state hash agrees" in kit.run("cairn-replay", "verify", "world.cairn").out
+
+
 def test_more_numbers_than_a_request_carries_are_refused(ctl):
     place = (0, 50, 0, 0, 0, 0, 7)
     assert "too many for one request" in ctl("spawn-height-field", *place, 2, 4, 4, *[0] * 373, code=2).err

@@ -222,7 +222,8 @@ def test_a_room_has_the_methods_of_a_world(client, cairn_world):
              lambda w: w.angular_impulse(7, (0, 9, 0)), lambda w: w.force(8, (0, 900, 0), (1, 0, 0)),
              lambda w: w.set_velocity(9, (1, 2, 3), (0, 1, 0)), lambda w: w.set_position(10, (40, 5, 40)),
              lambda w: w.spawn_box((30, 4, 30), (0.5, 0.5, 0.5), 4), lambda w: w.spawn_sphere((30, 8, 30), 0.5),
-             lambda w: w.destroy(11), lambda w: w.set_gravity((0, -5, 1))]
+             lambda w: w.destroy(11), lambda w: w.set_gravity((0, -5, 1)),
+             lambda w: w.fracture(12, world.body(12).position), lambda w: w.fracture(13, world.body(13).position, pieces=4, seed=9)]
     watched = numpy.array([5, 8, 11, 266], dtype="u4")
     for on in (room, world):
         on.restart(9, numpy.random.default_rng(0))
@@ -241,6 +242,9 @@ def test_a_room_has_the_methods_of_a_world(client, cairn_world):
         room.set_body(8, "damping", (1, 2, 3, 4))
     row = room.advance(1, numpy.array([8], dtype="u4"), 2, 4)
     assert row[0] == pytest.approx([0, 0, 0.6, 0.8], abs=3e-2)
+    (piece, *others) = client.ask("fracture", body=5, point=world.body(5).position, pieces=3, crowding=0, thickness_min=0).pieces
+    assert len(others) == 2 and client.ask("step", tick_count=1).tick_count == 1
+    assert [shape.id for shape in client.ask("shapes", first=0, body=piece.body).shapes] == [piece.shape]
     read = client.ask("get-body", body=8)
     assert (read.gravity_scale, read.linear_damping, read.angular_damping) == (0, 0.5, 0.25)
 

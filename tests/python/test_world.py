@@ -270,6 +270,84 @@ def test_joints(cairn_world):
         world.joint(hinge)
 
 
+def wall(world, **fields):
+    """A wall that flies and turns, and what its centre, momentum and angular momentum about the origin are."""
+    size, density = numpy.array((2.0, 1.5, 0.2)), 700.0
+    linear, angular, centre = numpy.array((3.0, -1.0, 2.0)), numpy.array((0.5, 2.0, -1.0)), numpy.array((1.0, 20.0, -2.0))
+    body = world.spawn(Shape.box(tuple(size), density=density), position=tuple(centre), linear_velocity=tuple(linear),
+                       angular_velocity=tuple(angular), user=7, **fields)
+    mass = density * 8 * size.prod()
+    return body, mass, centre, mass * linear
+
+
+def test_a_body_breaks_into_pieces_that_have_its_mass_and_momentum(cairn_world):
+    world = cairn_world("empty")
+    floor = world.ids.tolist()
+    body, mass, centre, momentum = wall(world)
+    moving = world.body(body)
+    pieces = world.fracture(body, (1.0, 20.5, -1.8), pieces=20, seed=5)
+    assert 2 <= len(pieces) <= 20 and world.ids.tolist() == sorted(floor + pieces, key=lambda i: i & 0xFFFF)
+    with pytest.raises(cairn.NotFound):
+        world.body(body)
+    masses = numpy.array([world.mass(piece) for piece in pieces])
+    states = [world.body(piece) for piece in pieces]
+    places = numpy.array([state.position for state in states])
+    speeds = numpy.array([state.linear_velocity for state in states])
+    assert masses.min() > 0 and masses.sum() == pytest.approx(mass, rel=1e-5)
+    assert masses @ places / mass == pytest.approx(centre, abs=1e-4)
+    assert masses @ speeds == pytest.approx(momentum, rel=1e-5, abs=1e-2)
+    # Each moves as its part of the wall did.
+    turn = numpy.array(moving.angular_velocity)
+    assert speeds == pytest.approx(numpy.array(moving.linear_velocity) + numpy.cross(turn, places - centre), abs=1e-4)
+    assert all(state.angular_velocity == moving.angular_velocity and state.user == 7 and state.awake for state in states)
+
+
+def test_a_fracture_is_the_same_each_time_and_a_seed_gives_another(cairn_world):
+    def broken(**fields):
+        world = cairn_world("empty")
+        pieces = world.fracture(wall(world)[0], (1, 20, -2), **fields)
+        world.step(30)
+        return world.hash, len(pieces)
+
+    assert broken() == broken(seed=0, pieces=12, crowding=0.5, thickness_min=0.02)
+    assert broken(seed=1)[0] != broken(seed=0)[0]
+    assert broken(pieces=2)[1] == 2 and broken(pieces=64, thickness_min=0)[1] == 64
+
+
+@pytest.mark.parametrize("shape, fields, error, says", [
+    (Shape.sphere(0.5), {}, cairn.WrongState, "neither box, hull, cylinder nor cone"),
+    (Shape.box((1, 1, 1)), {"kind": "static"}, cairn.WrongState, "body is not dynamic"),
+    (Shape.box((1, 1, 1)), {"pieces": 1}, cairn.InvalidArgument, "fewer than two pieces"),
+    (Shape.box((1, 1, 1)), {"pieces": 65}, cairn.InvalidArgument, "or too many"),
+    (Shape.box((1, 1, 1)), {"crowding": 1.5}, cairn.InvalidArgument, "out of range"),
+    (Shape.box((1, 1, 1)), {"point": (0, 50, 0)}, cairn.InvalidArgument, "point is too far from the body"),
+    (Shape.box((1, 1, 1)), {"point": (0, NAN, 0)}, ValueError, "not finite"),
+    (Shape.box((1, 1, 1)), {"peices": 3}, TypeError, "a fracture has no field 'peices'; its fields: point, pieces"),
+    (Shape.box((1, 1, 1)), {"seed": -1}, ValueError, "seed is negative"),
+    (Shape.box((1, 1, 1)), {"body": 77}, cairn.NotFound, "fracture: body 77"),
+])
+def test_what_does_not_break_says_why_and_stays(cairn_world, shape, fields, error, says):
+    world = cairn_world("empty")
+    body = world.spawn(shape, kind=fields.pop("kind", "dynamic"), position=(0, 5, 0))
+    before = world.hash
+    with pytest.raises(error, match=says):
+        world.fracture(**{"body": body, "point": (0, 5, 0), **fields})
+    assert world.hash == before and world.counts.hulls == 0
+
+
+def test_a_world_without_room_for_the_pieces_keeps_the_body(cairn_world):
+    world = cairn_world(stack())
+    bodies = world.ids.tolist()
+    with pytest.raises(cairn.CapacityReached):
+        world.fracture(bodies[-1], (0, 2.5, 0), pieces=13, thickness_min=0)
+    assert world.ids.tolist() == bodies and world.counts.hulls == 0 and world.counters.creates_refused == 1
+    pieces = world.fracture(bodies[-1], (0, 2.5, 0), pieces=12, thickness_min=0)
+    assert len(pieces) == 12 and len(world.bodies) == 15 and world.counts.hulls == 12
+    for piece in pieces:
+        world.destroy(piece)
+    assert world.counts.hulls == 0
+
+
 def pendulum(world):
     """A rod of 1 m and 2 kg on a hinge, level, and its inertia about the hinge."""
     base = world.spawn(Shape.box((0.1, 0.1, 0.1)), kind="static", position=(0, 5, 0))

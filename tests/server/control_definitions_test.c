@@ -10,6 +10,7 @@
 #include "server/control/verbs.h"
 #include "server/core/server_state.h"
 #include "tests/server/operator_kit.h"
+#include <cairn/math.h>
 
 static const cairn_vec3 tetrahedron[] = {
     {0.0f, 0.0f, 0.0f}, {1.0f, 0.0f, 0.0f}, {0.0f, 1.0f, 0.0f}, {0.0f, 0.0f, 1.0f}};
@@ -217,6 +218,122 @@ TEST("a static body shields another from an operator's explosion") {
     step(1);
     kit_do(&s, .verb = CAIRN_CONTROL_GET, .get = {behind});
     assert_true(answer.answer.get.body.linear_velocity.x > 0.5f);
+    expect_room_continues();
+}
+
+// The pieces of the answer before this one, as they are now.
+static void expect_parts_of_box(
+    const cairn_control_shape *pieces, uint32_t count, float mass, cairn_vec3 velocity) {
+    cairn_vec3 momentum = {0};
+    float sum = 0.0f;
+    for (uint32_t i = 0; i < count; ++i) {
+        kit_do(&s, .verb = CAIRN_CONTROL_GET_BODY, .get_body = {pieces[i].body});
+        const cairn_control_get_body_answer *piece = &answer.answer.get_body;
+        assert_int_equal(piece->body.user, box.user);
+        sum += piece->mass;
+        momentum =
+            cairn_vec3_add(momentum, cairn_vec3_scale(piece->body.linear_velocity, piece->mass));
+        kit_do(&s, .verb = CAIRN_CONTROL_SHAPES, .shapes = {.body = pieces[i].body});
+        assert_int_equal(answer.answer.shapes.listed_count, 1);
+        assert_int_equal(answer.answer.shapes.shapes[0].id, pieces[i].shape);
+        assert_int_equal(answer.answer.shapes.shapes[0].kind, CAIRN_SHAPE_HULL);
+    }
+    assert_float_equal(sum, mass, 1e-4f * mass);
+    assert_float_equal(momentum.x, mass * velocity.x, 1e-3f * mass);
+    assert_float_equal(momentum.y, mass * velocity.y, 1e-3f * mass);
+    assert_float_equal(momentum.z, mass * velocity.z, 1e-3f * mass);
+}
+
+TEST("a body breaks into the pieces of the answer, which have its mass and momentum") {
+    kit_verb(&s, CAIRN_CONTROL_PAUSE);
+    kit_do(&s, .verb = CAIRN_CONTROL_SET_GRAVITY, .set_gravity = {{0.0f, 0.0f, 0.0f}});
+    const cairn_vec3 away = {300.0f, 90.0f, 0.0f};
+    kit_do(&s, .verb = CAIRN_CONTROL_SPAWN_BOX,
+        .spawn_box = {.position = away, .half_extents = box.half_extents, .user = box.user});
+    const uint32_t whole = answer.answer.edit.body;
+    const cairn_vec3 velocity = {2.0f, -3.0f, 4.0f};
+    kit_do(&s, .verb = CAIRN_CONTROL_SET_VELOCITY,
+        .set_velocity = {whole, velocity, {0.5f, 0.0f, 1.0f}});
+    step(1);
+    kit_do(&s, .verb = CAIRN_CONTROL_GET_BODY, .get_body = {whole});
+    const float mass = answer.answer.get_body.mass;
+    const cairn_control_fracture_request fracture = {.body = whole,
+        .point = answer.answer.get_body.body.position,
+        .pieces = 12,
+        .crowding = 0.5f,
+        .thickness_min = 0.02f};
+    kit_do(&s, .verb = CAIRN_CONTROL_FRACTURE, .fracture = fracture);
+    const uint32_t count = answer.answer.fracture.piece_count;
+    assert_in_range(count, 2, 12);
+    cairn_control_shape pieces[12];
+    memcpy(pieces, answer.answer.fracture.pieces, count * sizeof *pieces);
+    kit_do(&s, .verb = CAIRN_CONTROL_GET, .get = {whole}); // until the next step
+    // A later edit of the tick finds the pieces, and not what broke.
+    kit_do(&s, .verb = CAIRN_CONTROL_SET_BODY,
+        .set_body = {.body = pieces[0].body, .property = CAIRN_BODY_PROPERTY_ALLOW_SLEEP});
+    assert_int_equal(kit_ask(&s, .verb = CAIRN_CONTROL_FRACTURE, .fracture = fracture),
+        CAIRN_CONTROL_BODY_UNKNOWN);
+    step(1);
+    assert_int_equal(
+        kit_ask(&s, .verb = CAIRN_CONTROL_GET, .get = {whole}), CAIRN_CONTROL_BODY_UNKNOWN);
+    expect_parts_of_box(pieces, count, mass, velocity);
+    expect_room_continues();
+}
+
+TEST("a seed breaks a body into other pieces, the same ones each time") {
+    kit_verb(&s, CAIRN_CONTROL_PAUSE);
+    kit_do(&s, .verb = CAIRN_CONTROL_SAVE, .save = {"whole"});
+    const uint32_t seeds[] = {0, 7, 7};
+    cairn_hash128 roots[3];
+    for (uint32_t i = 0; i < 3; ++i) {
+        story_run_ms(&s, 1000); // a room's world is replaced twice a second
+        kit_do(&s, .verb = CAIRN_CONTROL_LOAD, .load = {"whole"});
+        const uint32_t whole = spawn_box();
+        kit_do(&s, .verb = CAIRN_CONTROL_FRACTURE,
+            .fracture = {.body = whole, .point = box.position, .pieces = 8, .seed = seeds[i]});
+        step(1);
+        kit_verb(&s, CAIRN_CONTROL_HASH);
+        roots[i] = answer.answer.hash.full;
+    }
+    assert_false(cairn_hash_equal(roots[0], roots[1]));
+    assert_true(cairn_hash_equal(roots[1], roots[2]));
+}
+
+TEST("what does not break is refused by name, and nothing changes") {
+    kit_verb(&s, CAIRN_CONTROL_PAUSE);
+    kit_do(&s, .verb = CAIRN_CONTROL_SPAWN_SPHERE,
+        .spawn_sphere = {.position = {300.0f, 90.0f, 0.0f}, .radius = 0.5f});
+    const uint32_t ball = answer.answer.edit.body;
+    const uint32_t cube = spawn_box();
+    step(1);
+    kit_verb(&s, CAIRN_CONTROL_HASH);
+    const cairn_hash128 before = answer.answer.hash.full;
+    const cairn_vec3 at = box.position;
+    const struct {
+        cairn_control_fracture_request fracture;
+        uint32_t refusal;
+        const char *says;
+    } rows[] = {{{.body = 99999, .point = at, .pieces = 4}, CAIRN_CONTROL_BODY_UNKNOWN,
+                    "unknown body 99999"},
+        {{.body = ball, .point = {300.0f, 90.0f, 0.0f}, .pieces = 4}, CAIRN_CONTROL_OUT_OF_RANGE,
+            "neither box, hull, cylinder nor cone"},
+        {{.body = 1, .point = at, .pieces = 4}, CAIRN_CONTROL_OUT_OF_RANGE, "is not dynamic"},
+        {{.body = cube, .point = {90.0f, 0.0f, 0.0f}, .pieces = 4}, CAIRN_CONTROL_OUT_OF_RANGE,
+            "too far from the body"},
+        {{.body = cube, .point = at, .pieces = 1}, CAIRN_CONTROL_OUT_OF_RANGE, "2 to 64 pieces"},
+        {{.body = cube, .point = at, .pieces = 65}, CAIRN_CONTROL_OUT_OF_RANGE, "2 to 64 pieces"},
+        {{.body = cube, .point = at, .pieces = 4, .crowding = 2.0f}, CAIRN_CONTROL_OUT_OF_RANGE,
+            "a crowding in [0, 1]"}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; ++i) {
+        const uint32_t refusal =
+            kit_ask(&s, .verb = CAIRN_CONTROL_FRACTURE, .fracture = rows[i].fracture);
+        if (refusal != rows[i].refusal || strstr(answer.answer.reason, rows[i].says) == NULL) {
+            fail_msg(
+                "row %zu: %s, %s", i, cairn_control_refusal_text(refusal), answer.answer.reason);
+        }
+    }
+    kit_verb(&s, CAIRN_CONTROL_HASH);
+    assert_true(cairn_hash_equal(answer.answer.hash.full, before));
     expect_room_continues();
 }
 

@@ -120,6 +120,33 @@ TEST("an operator who asks for too much holds up no other one") {
     }
 }
 
+TEST(
+    "a body that an operator breaks costs the time of its pieces, and again if it is tried again") {
+    start();
+    const cairn_room *room = room_of("main");
+    const cairn_control_request push = {
+        .verb = CAIRN_CONTROL_IMPULSE, .room = "main", .impulse = {2, {0.0f, 1.0f, 0.0f}}};
+    cairn_control_request fracture = {.verb = CAIRN_CONTROL_FRACTURE,
+        .room = "main",
+        .fracture = {.body = 2, .point = {0.0f, 0.5f, 0.0f}, .pieces = 10}};
+    const uint64_t copy_ns = cairn_control_cost_ns(room, &push);
+    assert_int_equal(cairn_control_cost_ns(room, &fracture), copy_ns + 10 * CAIRN_CONTROL_PIECE_NS);
+    fracture.fracture.pieces = UINT32_MAX; // will be refused
+    const uint64_t most_ns = CAIRN_FRACTURE_PIECES_MAX * CAIRN_CONTROL_PIECE_NS;
+    assert_int_equal(cairn_control_cost_ns(room, &fracture), copy_ns + most_ns);
+    const cairn_control_edit edits[2] = {
+        {.kind = CAIRN_COMMAND_FRACTURE}, {.kind = CAIRN_COMMAND_FRACTURE}};
+    const cairn_control_request act = {
+        .verb = CAIRN_CONTROL_ACT, .room = "main", .act = {.edits = edits, .edit_count = 2}};
+    assert_int_equal(cairn_control_cost_ns(room, &act), copy_ns + 2 * most_ns);
+    // One waits for the next step. As long as the copy is fresh, it is not tried again.
+    fracture.fracture.pieces = 4;
+    assert_int_equal(kit_ask_request(&s, fracture), CAIRN_CONTROL_DONE);
+    assert_int_equal(cairn_control_cost_ns(room, &push), 0);
+    assert_int_equal(kit_ask_request(&s, refused), CAIRN_CONTROL_BODY_UNKNOWN);
+    assert_int_equal(cairn_control_cost_ns(room, &push), copy_ns + most_ns);
+}
+
 TEST("cheap requests are not metered") {
     start();
     kit_do(&s, .verb = CAIRN_CONTROL_ROOM_CREATE, .room_create = {.name = "x", .scene = "test"});

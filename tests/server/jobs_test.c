@@ -360,11 +360,14 @@ static cairn_room *room_of(uint32_t id) {
     return cairn_room_table_at(&s.server->rooms, id);
 }
 
-TEST("a batch with an explosion, or with many edits, is not stepped at once") {
+TEST("a batch with an explosion or a fracture, or with many edits, is not stepped at once") {
     const uint32_t room = start_measured(10);
     const cairn_command bang = {
         .kind = CAIRN_COMMAND_EXPLODE, .buttons = UINT32_MAX, .move = {0, 1, 0}, .aim = {5, 1, 1}};
     assert_true(cairn_inbox_edit(room_of(room)->inbox, &bang, 1));
+    assert_int_equal(handed_over(room, 100), 1);
+    const cairn_command shatter = {.kind = CAIRN_COMMAND_FRACTURE, .aim = {8, 0, 0}};
+    assert_true(cairn_inbox_edit(room_of(room)->inbox, &shatter, 1));
     assert_int_equal(handed_over(room, 100), 1);
     const cairn_command push = {.kind = CAIRN_COMMAND_SET_GRAVITY, .move = {0, -9, 0}};
     for (uint32_t i = 0; i < CAIRN_JOB_EDITS_MAX; ++i) {

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "tests/sim/golden_scenes.h"
+#include <cairn/fracture.h>
 
 // Checks
 
@@ -106,6 +107,28 @@ TEST("the commands that make bodies and joints have their ranges") {
     expect_checks(cases, LENGTH_OF(cases));
 }
 
+TEST("the numbers of a fracture have their ranges") {
+    const cairn_vec3 far = vec3(1e5f, -1e5f, 1e5f);
+    const cairn_vec3 x = vec3(1.0f, 0.0f, 0.0f);
+    const edit_case cases[] = {{CAIRN_COMMAND_FRACTURE, far, vec3(2.0f, 0.0f, 0.0f), CAIRN_OK},
+        {CAIRN_COMMAND_FRACTURE, zero, vec3(CAIRN_FRACTURE_PIECES_MAX, 1.0f, 1e4f), CAIRN_OK},
+        {CAIRN_COMMAND_FRACTURE, zero, vec3(CAIRN_FRACTURE_PIECES_MAX + 1, 0.0f, 0.0f),
+            CAIRN_INVALID_ARGUMENT},
+        {CAIRN_COMMAND_FRACTURE, zero, vec3(1.0f, 0.0f, 0.0f), CAIRN_INVALID_ARGUMENT},
+        {CAIRN_COMMAND_FRACTURE, zero, vec3(2.5f, 0.0f, 0.0f), CAIRN_INVALID_ARGUMENT},
+        {CAIRN_COMMAND_FRACTURE, zero, vec3(NAN, 0.0f, 0.0f), CAIRN_NON_FINITE},
+        {CAIRN_COMMAND_FRACTURE, zero, vec3(2.0f, 1.25f, 0.0f), CAIRN_INVALID_ARGUMENT},
+        {CAIRN_COMMAND_FRACTURE, zero, vec3(2.0f, -0.25f, 0.0f), CAIRN_INVALID_ARGUMENT},
+        {CAIRN_COMMAND_FRACTURE, zero, vec3(2.0f, 0.0f, 1.01e4f), CAIRN_INVALID_ARGUMENT},
+        {CAIRN_COMMAND_FRACTURE, zero, vec3(2.0f, 0.0f, -1.0f), CAIRN_INVALID_ARGUMENT},
+        {CAIRN_COMMAND_FRACTURE, vec3(0.0f, 2e5f, 0.0f), vec3(2.0f, 0.0f, 0.0f),
+            CAIRN_INVALID_ARGUMENT},
+        {CAIRN_COMMAND_SEED, zero, zero, CAIRN_OK},
+        {CAIRN_COMMAND_SEED, x, zero, CAIRN_INVALID_ARGUMENT},
+        {CAIRN_COMMAND_SEED, zero, x, CAIRN_INVALID_ARGUMENT}};
+    expect_checks(cases, LENGTH_OF(cases));
+}
+
 TEST("a player may not edit and an operator may not play") {
     for (uint32_t kind = 0; kind <= CAIRN_COMMAND_LAST + 1; ++kind) {
         cairn_command command = edit(kind, 1, zero, zero);
@@ -132,6 +155,9 @@ TEST("a player may not edit and an operator may not play") {
         }
         if (kind == CAIRN_COMMAND_SET_JOINT) {
             command.aim = property(CAIRN_JOINT_PROPERTY_ENABLED);
+        }
+        if (kind == CAIRN_COMMAND_FRACTURE) {
+            command.aim = vec3(2.0f, 0.0f, 0.0f);
         }
         const bool plays = (kind >= CAIRN_COMMAND_JOIN && kind <= CAIRN_COMMAND_INPUT) ||
                            kind == CAIRN_COMMAND_INPUT_SECOND || kind == CAIRN_COMMAND_INPUT_THIRD;
@@ -288,6 +314,79 @@ TEST("a shield before an explosion protects what is behind it") {
     assert_int_equal(cairn_world_counters_read(world).edits_refused, 3);
 }
 
+// A cube that flies and turns, in a world with room for its pieces.
+static cairn_world *flying_cube(cairn_body_id *cube) {
+    cairn_world *world = kit_world(NULL);
+    cairn_body_def def = cairn_body_def_default();
+    def.position = vec3(0.0f, 50.0f, 0.0f);
+    def.linear_velocity = vec3(3.0f, 1.0f, 0.0f);
+    def.angular_velocity = vec3(0.0f, 2.0f, 1.0f);
+    cairn_shape_def shape = cairn_shape_def_default();
+    *cube = kit_body(world, &def, &shape);
+    return world;
+}
+
+static cairn_hash128 hash_of(const cairn_world *world) {
+    return cairn_world_hash_read(world).full;
+}
+
+// The world that cairn_body_fracture and a step give.
+static cairn_hash128 broken_by_function(const cairn_fracture_def *def) {
+    cairn_body_id cube;
+    uint32_t count = 0;
+    SCOPED(cairn_world) *world = flying_cube(&cube);
+    EXPECT_OK(cairn_body_fracture(world, cube, def, NULL, 0, &count));
+    cairn_world_step(world, NULL, 0);
+    return hash_of(world);
+}
+
+TEST("a fracture is what the function of its name does, with the seed before it or 0") {
+    const cairn_vec3 point = vec3(0.5f, 50.0f, 0.0f);
+    cairn_fracture_def def = {
+        .point = point, .pieces = 9, .crowding = 0.25f, .thickness_min = 0.03125f};
+    cairn_body_id cube;
+    SCOPED(cairn_world) *world = flying_cube(&cube);
+    SCOPED(cairn_world) *other = flying_cube(&cube);
+    const cairn_command fracture =
+        edit(CAIRN_COMMAND_FRACTURE, cube, point, vec3(9.0f, 0.25f, 0.03125f));
+    step(world, fracture);
+    assert_true(cairn_hash_equal(hash_of(world), broken_by_function(&def)));
+    cairn_command seeded[] = {edit(CAIRN_COMMAND_SEED, 77, zero, zero), fracture};
+    step_all(other, seeded, 2);
+    assert_false(cairn_hash_equal(hash_of(other), hash_of(world)));
+    def.seed = 77;
+    assert_true(cairn_hash_equal(hash_of(other), broken_by_function(&def)));
+    assert_int_equal(cairn_world_counters_read(other).edits_refused, 0);
+    assert_int_equal(cairn_body_exists(world, cube), 0);
+}
+
+TEST("a fracture says which pieces it made, and needs its own parts") {
+    cairn_body_id cube;
+    SCOPED(cairn_world) *world = flying_cube(&cube);
+    cairn_command commands[] = {edit(CAIRN_COMMAND_SEED, 1, zero, zero),
+        edit(CAIRN_COMMAND_SEED, 2, zero, zero),
+        edit(CAIRN_COMMAND_FRACTURE, cube, vec3(0.0f, 50.0f, 0.0f), vec3(5.0f, 0.0f, 0.0f))};
+    cairn_edit_made made;
+    assert_int_equal(
+        cairn_world_apply_edit(world, commands, 3, &made), CAIRN_INVALID_ARGUMENT); // two seeds
+    commands[1].kind = CAIRN_COMMAND_SHIELD;
+    assert_int_equal(cairn_world_apply_edit(world, &commands[1], 2, &made), CAIRN_INVALID_ARGUMENT);
+    assert_int_equal(
+        cairn_world_apply_edit(world, commands, 1, &made), CAIRN_INVALID_ARGUMENT); // of nothing
+    assert_int_equal(made.piece_count, 0);
+    EXPECT_OK(cairn_world_apply_edit(world, &commands[2], 1, &made));
+    assert_int_equal(made.piece_count, 5);
+    float mass = 0.0f;
+    for (uint32_t i = 0; i < made.piece_count; ++i) {
+        mass += cairn_body_mass(world, made.pieces[i]);
+        assert_true(i == 0 || cairn_id_index(made.pieces[i]) > cairn_id_index(made.pieces[i - 1]));
+    }
+    assert_float_equal(mass, 1000.0f, 0.1f);
+    // It has gone.
+    assert_int_equal(cairn_world_apply_edit(world, &commands[2], 1, &made), CAIRN_NOT_FOUND);
+    assert_int_equal(made.piece_count, 0);
+}
+
 TEST("a body keeps its rotation when its position is set") {
     SCOPED(cairn_world) *world = kit_world(NULL);
     cairn_body_def def = cairn_body_def_default();
@@ -435,14 +534,14 @@ TEST("the ticks after a rollback across edits repeat exactly") {
         for (int i = 0; i < 7; ++i) {
             golden_step(scene, world);
         }
-        const cairn_hash128 there = kit_hash(world);
+        const cairn_hash128 there = hash_of(world);
         EXPECT_OK(cairn_world_load(world, saved.bytes, saved.size));
         EXPECT_OK(cairn_world_decode(fresh, encoded.bytes, encoded.size, NULL));
         for (int i = 0; i < 7; ++i) {
             golden_step(scene, world);
             golden_step(scene, fresh);
         }
-        assert_true(cairn_hash_equal(kit_hash(world), there));
+        assert_true(cairn_hash_equal(hash_of(world), there));
         assert_true(kit_equal(world, fresh));
     }
     assert_true(cairn_world_counters_read(world).edits_refused > 0);

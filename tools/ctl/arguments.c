@@ -235,6 +235,10 @@ static const verb_form forms[] = {
         "push the bodies around a point away from it, N s/m^2; static bodies may shield", 5,
         {VEC3(explode.centre), REAL(explode.radius), REAL(explode.falloff),
             REAL(explode.impulse_per_area), U32(explode.mask), U32(explode.shield_mask)}},
+    {CAIRN_CONTROL_FRACTURE, "BODY X Y Z PIECES [CROWDING [THICKNESS-MIN [SEED]]]",
+        "break a body of one box, hull, cylinder or cone that is hit at a point into pieces", 3,
+        {U32(fracture.body), VEC3(fracture.point), U32(fracture.pieces), REAL(fracture.crowding),
+            REAL(fracture.thickness_min), U32(fracture.seed)}},
 };
 #define FORM_COUNT (sizeof forms / sizeof *forms)
 

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
 
-// A world: rigid bodies advanced in fixed ticks. The methods are the functions of <cairn/sim.h> and
-// <cairn/joint.h>, which say what they do; a refusal throws a CairnError.
+// A world: rigid bodies advanced in fixed ticks. The methods are the functions of <cairn/sim.h>,
+// <cairn/joint.h>, <cairn/fracture.h> and <cairn/measure.h>, which say what they do; a refusal throws
+// a CairnError.
 
-import type { BodyDef, BodyState, BodyEvent, Closest, Command, ContactData, ContactEvent, Explosion, JointDef, JointEvent,
-    JointReaction, JointTravel, MassProperties, Material, Pose, QueryFilter, Quat, RayHit, ShapeDef, WorldCounters,
+import type { BodyDef, BodyForces, BodyState, BodyEvent, Closest, Command, ContactData, ContactEvent, Explosion, Forces, FractureDef,
+    JointDef, JointEvent, JointReaction, JointTravel, MassProperties, Material, Pose, QueryFilter, Quat, RayHit, ShapeDef, WorldCounters,
     WorldCounts } from './generated.js';
-import { COMMANDS_PER_TICK_MAX, layouts, Status } from './generated.js';
+import { COMMANDS_PER_TICK_MAX, FRACTURE_PIECES_MAX, layouts, Status } from './generated.js';
 import { CairnError, In, Memory, Runtime, sizeOf, Vec3In } from './memory.js';
 
 export type BodyId = number;
@@ -202,6 +203,18 @@ export class World {
     get counts(): WorldCounts { return this.returned('cairn_world_counts', (out) => this.f.cairn_world_counts_read(out, this.address)); }
     get counters(): WorldCounters { return this.returned('cairn_world_counters', (out) => this.f.cairn_world_counters_read(out, this.address)); }
 
+    // What holds the world at this instant, without a step, and in `of` for each dynamic body how it
+    // accelerates and the force and torque of its contacts and joints, in newtons.
+    forces(): Forces & { of: BodyForces[] } {
+        const head = (sizeOf('cairn_forces') + 15) & ~15, size = sizeOf('cairn_body_forces'), capacity = this.counts.bodies;
+        return this.memory.with(head + size * capacity, (out) => {
+            this.check('forces', this.f.cairn_world_forces_read(this.address, capacity, out + head, out));
+            const found = this.memory.read('cairn_forces', out);
+            const of = Array.from({ length: found.bodies }, (_, i) => this.memory.read('cairn_body_forces', out + head + i * size));
+            return { ...found, of };
+        });
+    }
+
     get gravity(): [number, number, number] {
         const { x, y, z } = this.returned('cairn_vec3', (out) => this.f.cairn_world_gravity(out, this.address));
         return [x, y, z];
@@ -224,6 +237,16 @@ export class World {
     bodyState(body: BodyId): BodyState { return this.out('bodyState', 'cairn_body_state', (out) => this.f.cairn_body_read(this.address, body, out)); }
     bodyDef(body: BodyId): BodyDef { return this.out('bodyDef', 'cairn_body_def', (out) => this.f.cairn_body_read_def(this.address, body, out)); }
     bodyMass(body: BodyId): MassProperties { return this.out('bodyMass', 'cairn_mass_properties', (out) => this.f.cairn_body_read_mass(this.address, body, out)); }
+    // Breaks a body of one box, hull, cylinder or cone, hit at `def.point`, into convex pieces that have
+    // its mass and momentum. Returns their ids; the body is gone.
+    fracture(body: BodyId, def: In<FractureDef>): BodyId[] {
+        return this.withDef('cairn_fracture_def', def, (at) => this.memory.with(16 + 4 * FRACTURE_PIECES_MAX, (out) => {
+            const status = this.f.cairn_body_fracture(this.address, body, at, out + 16, FRACTURE_PIECES_MAX, out);
+            this.check('fracture', status, status === Status.OK ? 0 : this.f.cairn_body_fracture_refusal(this.address, body, at));
+            return Array.from({ length: this.memory.data.getUint32(out, true) },
+                (_, i) => this.memory.data.getUint32(out + 16 + 4 * i, true));
+        }));
+    }
     setMass(body: BodyId, mass: number): void { this.check('setMass', this.f.cairn_body_set_mass(this.address, body, mass)); }
 
     // The states of all bodies, without a copy into objects of JavaScript.

@@ -185,6 +185,89 @@ test('steps of another length', () => {
     world.destroy();
 });
 
+test('the forces that hold a column, without a step', () => {
+    const { world, boxes } = column(2);
+    world.setPose(boxes[0], { position: [0, 0.5, 0] });
+    world.setPose(boxes[1], { position: [0, 1.5, 0] });
+    stepTo(world, 60);
+    const hash = world.hash();
+    const { solved, bodies, residual, of: rows } = world.forces();
+    assert.deepEqual([solved, bodies, rows.map((row) => row.body)], [1, 2, boxes]);
+    assert.ok(residual < 1e-6);
+    for (const { body, force, linear } of rows) {
+        const { mass } = world.bodyMass(body); // each is carried by what it touches, and stays
+        assert.ok(Math.abs(force[1] - 9.81 * mass) < 1e-3 * mass && Math.abs(force[0]) + Math.abs(force[2]) < 1e-3 * mass, String(force));
+        assert.ok(Math.max(...linear.map(Math.abs)) < 1e-3);
+    }
+    assert.equal(world.hash(), hash);
+    world.destroyBody(boxes[0]);
+    const [falls] = world.forces().of;
+    assert.ok(Math.abs(falls.linear[1] + 9.81) < 1e-3 && Math.abs(falls.force[1]) < 1e-6);
+    world.destroyBody(boxes[1]);
+    assert.deepEqual(world.forces().of, []);
+    world.destroy();
+});
+
+test('a body breaks into pieces that have its mass and momentum', () => {
+    const broken = (def) => {
+        const world = cairn.createWorld();
+        const wall = world.createBody({ position: [1, 20, -2], linear_velocity: [3, -1, 2], angular_velocity: [0.5, 2, -1], user: 7 });
+        world.createShape(wall, { half_extents: [2, 1.5, 0.25] });
+        const { mass } = world.bodyMass(wall);
+        return { world, wall, mass, pieces: world.fracture(wall, { point: [1, 20, -2], ...def }) };
+    };
+    const { world, wall, mass, pieces } = broken({ pieces: 20, seed: 5n });
+    assert.ok(pieces.length >= 2 && pieces.length <= 20);
+    assert.ok(!world.bodyExists(wall) && world.counts.bodies === pieces.length && world.counts.hulls === pieces.length);
+    const sum = { mass: 0, place: [0, 0, 0], momentum: [0, 0, 0] };
+    for (const piece of pieces) {
+        const state = world.bodyState(piece), own = world.bodyMass(piece).mass;
+        const { position: p, linear_velocity: v, angular_velocity: w } = state;
+        assert.deepEqual([w.x, w.y, w.z, state.user], [0.5, 2, -1, 7]);
+        const r = [p.x - 1, p.y - 20, p.z + 2]; // v + w x r
+        const moves = [3 + 2 * r[2] + r[1], -1 - r[0] - 0.5 * r[2], 2 + 0.5 * r[1] - 2 * r[0]];
+        assert.ok(Math.hypot(v.x - moves[0], v.y - moves[1], v.z - moves[2]) < 1e-4);
+        sum.mass += own;
+        [p.x, p.y, p.z].forEach((x, i) => { sum.place[i] += own * x / mass; });
+        [v.x, v.y, v.z].forEach((x, i) => { sum.momentum[i] += own * x / mass; });
+    }
+    assert.ok(Math.abs(sum.mass / mass - 1) < 1e-5);
+    assert.ok(Math.hypot(sum.place[0] - 1, sum.place[1] - 20, sum.place[2] + 2) < 1e-4);
+    assert.ok(Math.hypot(sum.momentum[0] - 3, sum.momentum[1] + 1, sum.momentum[2] - 2) < 1e-4);
+    world.destroyBody(pieces[0]);
+    assert.equal(world.counts.hulls, pieces.length - 1);
+    world.destroy();
+    const hashes = [{}, { pieces: 12, crowding: 0.5, seed: 0 }, { seed: 1 }].map((def) => {
+        const made = broken(def);
+        stepTo(made.world, 10);
+        const hash = made.world.hash();
+        made.world.destroy();
+        return hash;
+    });
+    assert.ok(hashes[0] === hashes[1] && hashes[0] !== hashes[2]);
+});
+
+test('what does not break is refused by name', () => {
+    const { world, ground, boxes: [box] } = column(1);
+    const ball = world.createBody({ position: [0, 9, 0] });
+    world.createShape(ball, { kind: ShapeKind.SPHERE });
+    const hash = world.hash();
+    assert.throws(() => world.fracture(ground, {}), /^CairnError: fracture: the body is not dynamic/);
+    assert.throws(() => world.fracture(ball, { point: [0, 9, 0] }), /fracture: the shape is neither box, hull, cylinder nor cone/);
+    assert.throws(() => world.fracture(box, { point: [0, 1, 0], pieces: 1 }), /fewer than two pieces/);
+    assert.throws(() => world.fracture(box, { point: [0, 99, 0] }), /the point is too far from the body/);
+    assert.throws(() => world.fracture(box, { piont: [0, 1, 0] }), /fracture_def: has no field 'piont'/);
+    assert.throws(() => world.fracture(99999, {}), (error) => error.status === Status.NOT_FOUND);
+    assert.equal(world.hash(), hash);
+    world.destroy();
+    const small = cairn.createWorld({ body_capacity: 8 });
+    const only = small.createBody();
+    small.createShape(only);
+    assert.throws(() => small.fracture(only, { pieces: 8, thickness_min: 0 }), (error) => error.status === Status.CAPACITY);
+    assert.equal(small.fracture(only, { pieces: 7, thickness_min: 0 }).length, 7);
+    small.destroy();
+});
+
 test('hulls, meshes and height fields', () => {
     const world = cairn.createWorld();
     const cube = [-1, 1].flatMap((x) => [-1, 1].flatMap((y) => [-1, 1].flatMap((z) => [x / 2, y / 2, z / 2])));

@@ -39,7 +39,8 @@ cairn_world *cairn_repro_world(const cairn_repro *repro) {
 bool cairn_command_names_body(const cairn_command *c) {
     return (c->kind >= CAIRN_COMMAND_DESTROY && c->kind <= CAIRN_COMMAND_SET_TARGET) ||
            c->kind == CAIRN_COMMAND_JOINT || c->kind == CAIRN_COMMAND_CREATE_JOINT ||
-           c->kind == CAIRN_COMMAND_SET_POSE || c->kind == CAIRN_COMMAND_SET_MASS;
+           c->kind == CAIRN_COMMAND_SET_POSE || c->kind == CAIRN_COMMAND_SET_MASS ||
+           c->kind == CAIRN_COMMAND_FRACTURE;
 }
 
 bool cairn_command_names_joint(const cairn_command *c) {
