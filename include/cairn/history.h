@@ -14,7 +14,7 @@ extern "C" {
 
 typedef struct cairn_history cairn_history;
 
-// At most seven of one world.
+// At most seven of one world, together with watches (cairn/watch.h).
 #define CAIRN_HISTORIES_PER_WORLD_MAX 7
 
 // Holds up to `ticks` states (at least 1) of `world`, in at most `bytes` of memory; 0: as much as

@@ -25,10 +25,10 @@ bool cairn_watch_is_of(const cairn_watch *watch, const cairn_world *world);
 
 // Lists bodies, in order of id index: all of which cairn_body_read may tell something else than
 // when this was called before, those that came into existence included, and some of their
-// neighbours; the first call lists all. Those that ceased to exist are not listed, but then
-// cairn_world_population_read tells fewer. Returns how many there are; if that is more than
-// `capacity`, only so many were written, and the others are not listed again. The watch must be of
-// a world that exists (cairn_watch_is_of).
+// neighbours; the first call lists all. Those that ceased to exist are not listed: then
+// cairn_world_population_read tells fewer, or some that came are listed. Returns how many there
+// are; if that is more than `capacity`, only so many were written, and the others are not listed
+// again. The watch must be of a world that exists (cairn_watch_is_of).
 uint32_t cairn_watch_bodies(cairn_watch *watch, cairn_body_id *out, uint32_t capacity);
 
 // Whether a shape may have come into existence or ceased to since this was called before; true at
