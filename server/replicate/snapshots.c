@@ -58,8 +58,7 @@ struct cairn_baselines {
     uint32_t *shared;
     cairn_body_state *states; // as read from the world, by place in the newest snapshot
     bool follows;             // the next snapshot may follow from the newest one
-    uint32_t changed_max;     // if more bodies changed, all are read
-    cairn_body_id *changed;
+    cairn_body_id *changed;   // room for a quarter of the bodies; NULL until a snapshot is taken
     cairn_quantised_velocity *velocities; // of the newest snapshot; NULL until a client asks
     bool velocities_wanted;               // since it was taken
     bool velocities_taken;
@@ -79,15 +78,13 @@ static bool allocate(cairn_baselines *baselines) {
     const uint32_t body_capacity = baselines->body_capacity;
     baselines->ring = calloc(capacity, sizeof *baselines->ring);
     baselines->states = calloc(body_capacity, sizeof *baselines->states);
-    baselines->changed_max = body_capacity / 4;
-    baselines->changed = malloc((baselines->changed_max + 1) * sizeof *baselines->changed);
     baselines->deltas = malloc(DELTAS_MAX * sizeof *baselines->deltas);
     baselines->first_deltas = malloc(capacity * sizeof *baselines->first_deltas);
     baselines->shared = calloc(capacity * baselines->shared_words + 1, sizeof *baselines->shared);
     baselines->store = malloc(DELTA_STORE_SIZE);
-    return baselines->ring != NULL && baselines->states != NULL && baselines->changed != NULL &&
-           baselines->deltas != NULL && baselines->first_deltas != NULL &&
-           baselines->store != NULL && baselines->shared != NULL &&
+    return baselines->ring != NULL && baselines->states != NULL && baselines->deltas != NULL &&
+           baselines->first_deltas != NULL && baselines->store != NULL &&
+           baselines->shared != NULL &&
            cairn_body_extents_create(&baselines->extents, body_capacity);
 }
 
@@ -176,6 +173,11 @@ cairn_quantised_velocity *cairn_baselines_velocities(cairn_baselines *baselines)
     return baselines->velocities_taken ? baselines->velocities : NULL;
 }
 
+// If more bodies changed, all are read.
+static uint32_t changed_max(const cairn_baselines *baselines) {
+    return baselines->body_capacity / 4;
+}
+
 // All bodies, as the world has them.
 static void read_all(cairn_baselines *baselines, cairn_snapshot_frame *frame, uint32_t count) {
     frame->count = 0;
@@ -215,7 +217,7 @@ static bool read_bodies(cairn_baselines *baselines, const cairn_world *world,
         return false;
     }
     const bool follows =
-        last != NULL && last->count == count && changed_count <= baselines->changed_max;
+        last != NULL && last->count == count && changed_count <= changed_max(baselines);
     if (follows) {
         cairn_snapshot_frame_copy(last, frame);
     }
@@ -230,6 +232,17 @@ static bool read_bodies(cairn_baselines *baselines, const cairn_world *world,
     CAIRN_ASSERT(all == count);
     read_all(baselines, frame, all);
     return true;
+}
+
+// Returns how many bodies changed since this was called before; UINT32_MAX: nobody knows.
+static uint32_t list_changed(cairn_baselines *baselines, cairn_watch *watch) {
+    const uint32_t most = changed_max(baselines);
+    if (baselines->changed == NULL) {
+        baselines->changed = malloc((most + 1) * sizeof *baselines->changed);
+    }
+    return watch == NULL || baselines->changed == NULL
+               ? UINT32_MAX
+               : cairn_watch_bodies(watch, baselines->changed, most);
 }
 
 static cairn_baseline *next_place(cairn_baselines *baselines) {
@@ -255,9 +268,7 @@ bool cairn_baselines_take(cairn_baselines *baselines, const cairn_world *world,
     CAIRN_ASSERT(last == NULL || cairn_world_tick(world) > last->frame.tick);
     CAIRN_ASSERT(snapshot != last);
     cairn_body_extents_update(&baselines->extents, &baselines->quantisation, world, shapes);
-    const uint32_t changed_count =
-        watch == NULL ? UINT32_MAX
-                      : cairn_watch_bodies(watch, baselines->changed, baselines->changed_max);
+    const uint32_t changed_count = list_changed(baselines, watch);
     // What the watch has listed is not listed again: if this fails, the next one reads all. Where a
     // shape came or went, its body is listed.
     const bool follows = baselines->follows && last != NULL;

@@ -19,7 +19,6 @@ struct cairn_watch {
     bool bodies_asked; // once; before, which marks are set says nothing
     bool shapes_asked;
     uint32_t shape_slots; // when shapes were asked for last
-    uint64_t *listed;     // by body slot, a bit; 0 between two calls
 };
 
 cairn_status cairn_watch_create(cairn_world *world, cairn_watch **out) {
@@ -29,10 +28,7 @@ cairn_status cairn_watch_create(cairn_world *world, cairn_watch **out) {
         return CAIRN_OUT_OF_MEMORY;
     }
     watch->world = world;
-    watch->listed = calloc(world->def.body_capacity / WORD_BITS + 1, sizeof *watch->listed);
-    const cairn_status status = watch->listed == NULL
-                                    ? CAIRN_OUT_OF_MEMORY
-                                    : cairn_mark_watch_begin(&watch->marks, world->hash_cache);
+    const cairn_status status = cairn_mark_watch_begin(&watch->marks, world->hash_cache);
     if (status != CAIRN_OK) {
         cairn_watch_destroy(watch);
         return status;
@@ -44,7 +40,6 @@ cairn_status cairn_watch_create(cairn_world *world, cairn_watch **out) {
 void cairn_watch_destroy(cairn_watch *watch) {
     if (watch != NULL) {
         cairn_mark_watch_end(&watch->marks);
-        free(watch->listed);
         free(watch);
     }
 }
@@ -64,38 +59,36 @@ static uint32_t take_block(
     return block;
 }
 
-static void list_slots(cairn_watch *watch, uint32_t first, uint32_t end) {
-    for (uint32_t slot = first; slot < end; ++slot) {
-        watch->listed[slot / WORD_BITS] |= UINT64_C(1) << slot % WORD_BITS;
-    }
-}
-
-static void list_marked(cairn_watch *watch, cairn_array array, uint32_t slots) {
+// Takes the marks of the 64 bodies from slot `first` on: a bit for each.
+static uint64_t take_marks(
+    const cairn_watch *watch, cairn_array array, uint32_t first, uint32_t slots) {
     const uint32_t shift = cairn_hash_cache_block_shift(array);
-    const uint32_t end = hash_cache_blocks(slots, shift);
-    for (uint32_t block = take_block(watch, array, 0, end); block < end;
+    const uint32_t after = (first + WORD_BITS) >> shift;
+    const uint32_t last = hash_cache_blocks(slots, shift);
+    const uint32_t end = after < last ? after : last;
+    const uint64_t of_block = (UINT64_C(1) << (1u << shift)) - 1;
+    uint64_t bits = 0;
+    CAIRN_ASSERT(1u << shift < WORD_BITS && first % WORD_BITS == 0);
+    for (uint32_t block = take_block(watch, array, first >> shift, end); block < end;
          block = take_block(watch, array, block + 1, end)) {
-        const uint32_t after = (block + 1) << shift;
-        list_slots(watch, block << shift, after < slots ? after : slots);
+        bits |= of_block << ((block << shift) - first);
     }
+    return bits;
 }
 
 uint32_t cairn_watch_bodies(cairn_watch *watch, cairn_body_id *out, uint32_t capacity) {
     CAIRN_ASSERT(watch->marks.cache != NULL && (out != NULL || capacity == 0));
     const cairn_state *state = &watch->world->state;
     const uint32_t slots = state->settings->body_slots;
-    for (size_t i = 0; i < sizeof body_arrays / sizeof *body_arrays; ++i) {
-        list_marked(watch, body_arrays[i], slots);
-    }
-    if (!watch->bodies_asked) {
-        list_slots(watch, 0, slots);
-        watch->bodies_asked = true;
-    }
     uint32_t count = 0;
-    for (uint32_t word = 0; word * WORD_BITS < slots; ++word) {
-        for (uint64_t bits = watch->listed[word]; bits != 0; bits &= bits - 1) {
-            const uint32_t slot = word * WORD_BITS + (uint32_t)__builtin_ctzll(bits);
-            if (!cairn_state_has(state, CAIRN_ARRAY_BODIES, slot)) {
+    for (uint32_t first = 0; first < slots; first += WORD_BITS) {
+        uint64_t bits = watch->bodies_asked ? 0 : UINT64_MAX;
+        for (size_t i = 0; i < sizeof body_arrays / sizeof *body_arrays; ++i) {
+            bits |= take_marks(watch, body_arrays[i], first, slots);
+        }
+        for (; bits != 0; bits &= bits - 1) {
+            const uint32_t slot = first + (uint32_t)__builtin_ctzll(bits);
+            if (slot >= slots || !cairn_state_has(state, CAIRN_ARRAY_BODIES, slot)) {
                 continue;
             }
             if (count < capacity) {
@@ -103,8 +96,8 @@ uint32_t cairn_watch_bodies(cairn_watch *watch, cairn_body_id *out, uint32_t cap
             }
             count += 1;
         }
-        watch->listed[word] = 0;
     }
+    watch->bodies_asked = true;
     return count;
 }
 
