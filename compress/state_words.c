@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "compress/state_words.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/assert.h"
+#include <cairn/math.h>
 #include <cairn/types.h>
 
 #define GRID_PER_METRE 32768.0f
@@ -106,7 +106,7 @@ static uint32_t unit_rest(const uint8_t *last_of_three) {
     const float y = float_of(cairn_word_load(last_of_three - sizeof(uint32_t)));
     const float z = float_of(cairn_word_load(last_of_three));
     const float rest = 1.0f - x * x - y * y - z * z;
-    return rest > 0.0f ? word_of(sqrtf(rest)) : 0;
+    return rest > 0.0f ? word_of(cairn_float_sqrt(rest)) : 0;
 }
 
 // Packs a quaternion as sim/math/packed_rotation.h does, with 16 bits for each component, and
@@ -118,7 +118,7 @@ static uint32_t packed_rotation(const uint8_t *quaternion, uint32_t word) {
         parts[i] = float_of(cairn_word_load(quaternion + i * sizeof(uint32_t)));
     }
     for (uint32_t i = 0; i < 3; ++i) {
-        largest = fabsf(parts[i]) > fabsf(parts[largest]) ? i : largest;
+        largest = cairn_float_abs(parts[i]) > cairn_float_abs(parts[largest]) ? i : largest;
     }
     uint32_t upper[3];
     for (uint32_t i = 0; i < 3; ++i) {
