@@ -53,7 +53,7 @@ cairn_status cairn_command_log_create(
     log->commands_per_tick_max = commands_per_tick_max;
     log->keep_from = UINT64_MAX;
     log->tick_capacity = ticks;
-    log->ticks = calloc(ticks, sizeof *log->ticks);
+    log->ticks = malloc(ticks * sizeof *log->ticks); // pages that no tick needs are not touched
     log->command_capacity = commands_min(log);
     log->commands = malloc(log->command_capacity * sizeof *log->commands);
     if (log->ticks == NULL || log->commands == NULL) {
