@@ -465,7 +465,7 @@ static void advance(cairn_server *server, uint64_t now_ns) {
         }
     }
     take_netcode_events(server);
-    // A player left for whom a room waits.
+    // A room may have waited for a player that left in this turn. It runs its due ticks now.
     for (uint32_t i = 0; i < server->rooms.count; ++i) {
         cairn_room *room = server->rooms.rooms[i];
         if (!room->closing && cairn_input_wait_is_left(room)) {

@@ -76,10 +76,13 @@ static void end_batch(cairn_server *server, cairn_room *room) {
     }
     const bool snapshot = cairn_room_snapshot_is_due(room, room->job.from, room->scheduler.tick) &&
                           cairn_room_replication_take_snapshot(room);
+    uint64_t keep_from = UINT64_MAX;
     for (cairn_session *member = room->members; member != NULL; member = member->member_next) {
         serve(server, member, snapshot);
+        const uint64_t kept = cairn_replication_kept_tick(&server->context, member);
+        keep_from = kept < keep_from ? kept : keep_from;
     }
-    cairn_room_replication_keep_ticks(&server->context, room);
+    cairn_command_log_keep(room->command_log, keep_from);
     if (cairn_time_control_reach_stop(&room->time_control, room->scheduler.tick)) {
         cairn_room_time_notify(server, room, CAIRN_EVENT_PAUSED, 0);
     }

@@ -454,6 +454,35 @@ static cairn_snapshot_refusal check_samples(
                                                                         : CAIRN_SNAPSHOT_MALFORMED;
 }
 
+// Reads the samples of a part into `next`. `shared`: the base of the rules' shared part, or NULL.
+static cairn_snapshot_refusal take_samples(cairn_snapshots *snapshots, const cairn_snapshot *shared,
+    const cairn_snapshot_message *message, const cairn_snapshot_head *head, size_t head_size,
+    cairn_snapshot *next) {
+    if (!apply_shared(shared, message, head, next)) {
+        return CAIRN_SNAPSHOT_MALFORMED;
+    }
+    cairn_snapshot_refusal refusal = read_part(snapshots, message, head, head_size);
+    refusal = refusal == CAIRN_SNAPSHOT_TAKEN ? check_samples(snapshots, next->bodies) : refusal;
+    return refusal == CAIRN_SNAPSHOT_TAKEN ? keep_samples(snapshots->parts, &next->frame) : refusal;
+}
+
+// The bodies of `next` are those of the newest snapshot with the samples that were taken. False: it
+// has no room for them.
+static bool show_samples(
+    cairn_snapshots *snapshots, const cairn_snapshot *newest, cairn_snapshot *next) {
+    cairn_snapshot_parts *parts = snapshots->parts;
+    uint32_t count = 0;
+    if (cairn_snapshot_parts_apply(parts, newest != NULL ? newest->bodies : NULL,
+            newest != NULL ? newest->body_count : 0, next->bodies, &count) != CAIRN_OK) {
+        return false;
+    }
+    next->body_count = count;
+    parts->tick_rate_hz = next->frame.tick_rate_hz;
+    parts->quantisation = next->frame.quantisation;
+    parts->gravity = next->frame.gravity;
+    return true;
+}
+
 static cairn_snapshot_refusal receive_part(cairn_snapshots *snapshots,
     const cairn_snapshot_message *message, const cairn_snapshot_head *head, size_t head_size) {
     const cairn_snapshot *newest = cairn_snapshots_newest(snapshots);
@@ -469,35 +498,25 @@ static cairn_snapshot_refusal receive_part(cairn_snapshots *snapshots,
     if (head->bases[0] != 0 && shared == NULL) {
         return CAIRN_SNAPSHOT_BASELINE_LOST;
     }
-    if (!apply_shared(shared, message, head, next)) {
-        return CAIRN_SNAPSHOT_MALFORMED;
-    }
-    cairn_snapshot_refusal refusal = read_part(snapshots, message, head, head_size);
-    refusal = refusal == CAIRN_SNAPSHOT_TAKEN ? check_samples(snapshots, next->bodies) : refusal;
-    refusal =
-        refusal == CAIRN_SNAPSHOT_TAKEN ? keep_samples(snapshots->parts, &next->frame) : refusal;
+    const cairn_snapshot_refusal refusal =
+        take_samples(snapshots, shared, message, head, head_size, next);
     if (refusal != CAIRN_SNAPSHOT_TAKEN) {
         return refusal;
     }
     fill_gaps(snapshots, newest_tick);
-    uint32_t count = 0;
-    if (cairn_snapshot_parts_apply(snapshots->parts, newest != NULL ? newest->bodies : NULL,
-            newest != NULL ? newest->body_count : 0, next->bodies, &count) != CAIRN_OK) {
+    if (!show_samples(snapshots, newest, next)) {
         return CAIRN_SNAPSHOT_BODIES_MAX;
     }
-    snapshots->parts->tick_rate_hz = next->frame.tick_rate_hz;
-    snapshots->parts->quantisation = next->frame.quantisation;
-    snapshots->parts->gravity = next->frame.gravity;
     next->tick = head->tick;
-    next->body_count = count;
     next->velocities = message->velocities != 0;
     derive_sampled(snapshots, next);
-    insert_written(snapshots, head->tick, count);
+    insert_written(snapshots, head->tick, next->body_count);
     return CAIRN_SNAPSHOT_TAKEN;
 }
 
-// A part of a room that stands, which may be one of several of its tick: the bodies that it has
-// come to the newest snapshot if that is of its tick. Nothing goes on from its samples.
+// Receives a part of a room that is paused. Several parts may have the same tick: if the newest
+// snapshot has the tick of this part, the bodies of the part are added to it. No later part uses
+// the samples of this one as bases.
 static cairn_snapshot_refusal receive_standing(cairn_snapshots *snapshots,
     const cairn_snapshot_message *message, const cairn_snapshot_head *head, size_t head_size) {
     cairn_snapshot *newest = snapshots->count > 0 ? &snapshots->list[snapshots->count - 1] : NULL;
@@ -509,36 +528,25 @@ static cairn_snapshot_refusal receive_standing(cairn_snapshots *snapshots,
     if (!start_parts(snapshots)) {
         return CAIRN_SNAPSHOT_MEMORY;
     }
-    if (!apply_shared(NULL, message, head, next)) {
-        return CAIRN_SNAPSHOT_MALFORMED;
-    }
-    cairn_snapshot_refusal refusal = read_part(snapshots, message, head, head_size);
-    refusal = refusal == CAIRN_SNAPSHOT_TAKEN ? check_samples(snapshots, next->bodies) : refusal;
-    refusal =
-        refusal == CAIRN_SNAPSHOT_TAKEN ? keep_samples(snapshots->parts, &next->frame) : refusal;
+    const cairn_snapshot_refusal refusal =
+        take_samples(snapshots, NULL, message, head, head_size, next);
     if (refusal != CAIRN_SNAPSHOT_TAKEN) {
         return refusal;
     }
-    uint32_t count = 0;
-    if (cairn_snapshot_parts_apply(snapshots->parts, newest != NULL ? newest->bodies : NULL,
-            newest != NULL ? newest->body_count : 0, next->bodies, &count) != CAIRN_OK) {
+    if (!show_samples(snapshots, newest, next)) {
         return CAIRN_SNAPSHOT_BODIES_MAX;
     }
-    snapshots->parts->tick_rate_hz = next->frame.tick_rate_hz;
-    snapshots->parts->quantisation = next->frame.quantisation;
-    snapshots->parts->gravity = next->frame.gravity;
     next->frame.count = 0;
     if (added) {
         cairn_snapshot_body *bodies = newest->bodies;
         newest->bodies = next->bodies;
-        newest->body_count = count;
+        newest->body_count = next->body_count;
         next->bodies = bodies;
         return CAIRN_SNAPSHOT_TAKEN;
     }
     next->tick = head->tick;
-    next->body_count = count;
     next->velocities = false;
-    insert_written(snapshots, head->tick, count);
+    insert_written(snapshots, head->tick, next->body_count);
     return CAIRN_SNAPSHOT_TAKEN;
 }
 

@@ -174,10 +174,10 @@ cairn_client_state cairn_client_state_read(const cairn_client *client);
 const char *cairn_client_failure_text(const cairn_client *client);
 
 // The mode that the server serves this client in, and, if it is not the mode of the config, one
-// sentence on why ("" otherwise; valid until the next call of receive, advance or connect). A
-// client whose self-test fails, that cannot keep up, whose path is too slow for the state of the
-// world, or whose world differs again and again is served by snapshots (CAIRN_CLIENT_INTERPOLATE);
-// the connection stays.
+// sentence on why ("" otherwise; valid until the next call of receive, advance or connect). The
+// server serves a client by snapshots (CAIRN_CLIENT_INTERPOLATE) if the client's self-test fails,
+// if it cannot keep up, if its path is too slow for the state of the world, or if its world differs
+// after every repair. The connection stays.
 cairn_client_mode cairn_client_mode_now(const cairn_client *client);
 const char *cairn_client_mode_text(const cairn_client *client);
 
@@ -201,10 +201,11 @@ void cairn_client_path_changed(cairn_client *client, uint64_t now_ns);
 // catches up by at most ten ticks and resim_budget_us in one advance (lockstep), or by what
 // resim_ticks_max and resim_budget_us allow (predict). After a stall longer than the server's
 // history of 1024 ticks the server sends a new state.
-// A client that joins over a slow path plays from when its state has arrived; its world is then
-// behind by the time that this took, and catches up as above: statistics.connection.server_tick
-// less cairn_client_confirmed_tick says by how much. If its state takes longer than three minutes,
-// or it does not catch up within fifteen, it is served by snapshots (cairn_client_mode_text).
+// A client that joins over a slow path plays as soon as its state has arrived. Its world is then
+// behind by the time that the transfer took, and catches up as above. The lag in ticks is
+// statistics.connection.server_tick minus cairn_client_confirmed_tick. The server serves the client
+// by snapshots instead if the transfer takes longer than three minutes, or if the client does not
+// catch up within fifteen minutes (cairn_client_mode_text).
 void cairn_client_advance(cairn_client *client, uint64_t now_ns);
 // The latest time for the next call of advance, on the clock of now_ns.
 uint64_t cairn_client_deadline_ns(const cairn_client *client);

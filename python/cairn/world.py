@@ -455,10 +455,13 @@ class World:
         them that is small around the point (0.5); thickness_min, m (0.02); seed (0): with another one the
         same body gives other pieces.
 
-        The pieces fill the place of the body and have its mass, momentum and angular momentum. They may
-        be fewer than wanted, at least two. Each takes a body, a shape and a hull of the scene's capacities;
-        its joints hold the piece at their anchor. A refusal changes nothing: WrongState for bodies
-        that do not break, CapacityReached if there is no room, and InvalidArgument."""
+        The pieces fill the place of the body and have its mass, momentum and angular momentum. There may
+        be fewer pieces than wanted, but at least two. Each piece takes a body, a shape and a hull of the scene's
+        capacities. Each joint of the body is moved to the piece at its anchor.
+
+        If an error is raised, nothing has changed. WrongState: a body of this kind cannot break.
+        CapacityReached: the scene has too few bodies, shapes or hulls left. InvalidArgument: a field is
+        out of range."""
         fracture = ffi.new("cairn_fracture_def *", lib.cairn_fracture_def_default())
         layout.fill(fracture, {"point": point, **fields}, "a fracture")
         body, world = layout.whole("body", body), self._change()

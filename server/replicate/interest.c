@@ -171,7 +171,8 @@ static void place_all(cairn_room_interest *interest) {
     }
 }
 
-static void find_changes(cairn_room_interest *interest) {
+// `same_cells`: the grid is that of the last snapshot.
+static void find_changes(cairn_room_interest *interest, bool same_cells) {
     const cairn_snapshot_frame *frame = interest->frame;
     const cairn_snapshot_frame *last = interest->last;
     const float step_m = frame->quantisation.position_step_m;
@@ -198,20 +199,22 @@ static void find_changes(cairn_room_interest *interest) {
                 farthest = way > farthest ? way : farthest;
             }
             note_change(interest, i, renewed);
-            place_again(interest, i);
+            if (same_ids && same_cells) { // otherwise all are placed below
+                place_again(interest, i);
+            }
         }
         same_ids = same_ids && was;
         interest->places[index] = i + 1;
         note_owner(interest, i, last_owned);
     }
-    if (!same_ids) {
-        interest->same_ids_since = frame->tick;
+    interest->same_ids_since = same_ids ? interest->same_ids_since : frame->tick;
+    if (!same_ids || !same_cells) {
         place_all(interest);
     }
     interest->travelled_m += (double)(cairn_float_sqrt(farthest) * step_m);
 }
 
-// Counting sort by bucket. Marks are those of nobody before and after.
+// Counting sort by bucket. It uses the marks as scratch and clears them.
 static void sort_by_cell(cairn_room_interest *interest) {
     const uint32_t count = interest->frame->count;
     uint32_t *ends = interest->bucket_ends;
@@ -277,11 +280,7 @@ void cairn_room_interest_update(cairn_room_interest *interest, const cairn_snaps
     interest->tick = frame->tick;
     interest->frame = frame;
     interest->last = follows ? last : NULL;
-    const bool same_cells = set_cells(interest);
-    find_changes(interest);
-    if (!same_cells) {
-        place_all(interest);
-    }
+    find_changes(interest, set_cells(interest));
     memset(interest->marks, 0, interest->capacity * sizeof *interest->marks);
     interest->stamp = 0;
 }

@@ -188,17 +188,6 @@ static bool has_caught_up(const cairn_session_replication *own, const cairn_room
            room->scheduler.tick - first_missing_tick(own) <= CAIRN_ROOM_COMMAND_LOG_TICKS / 2;
 }
 
-// The first tick that is kept for the client; UINT64_MAX: the log needs to keep none. The tick
-// before the first one that it lacks is what its inputs are the difference to.
-static uint64_t first_kept_tick(
-    const cairn_session_replication *own, const cairn_room *room, uint64_t now_ns) {
-    const uint64_t missing = first_missing_tick(own);
-    const uint64_t most = (uint64_t)CAIRN_ROOM_CATCH_UP_LOG_SECONDS * room->settings.tick_rate_hz;
-    const bool kept = own->state.behind && room->scheduler.tick - missing <= most &&
-                      now_ns - own->state.behind_since_ns <= CAIRN_ROOM_CATCH_UP_NS;
-    return !kept ? UINT64_MAX : missing > 0 ? missing - 1 : 0;
-}
-
 // Whether an operator made the room run faster than its rate, since the client's state was begun.
 static bool room_ran_fast(
     const cairn_session_replication *own, const cairn_room *room, uint64_t now_ns) {
@@ -395,15 +384,18 @@ const char *cairn_replication_refusal(const cairn_session *session) {
                : NULL;
 }
 
-void cairn_room_replication_keep_ticks(const cairn_server_context *context, cairn_room *room) {
-    uint64_t first = UINT64_MAX;
-    for (const cairn_session *at = room->members; at != NULL; at = at->member_next) {
-        const uint64_t own = !cairn_mode_simulates(at->mode)
-                                 ? UINT64_MAX
-                                 : first_kept_tick(at->replication, room, context->now_ns);
-        first = own < first ? own : first;
-    }
-    cairn_command_log_keep(room->command_log, first);
+// The tick before the first missing one is kept, too: the inputs of the client are coded as the
+// difference to it.
+uint64_t cairn_replication_kept_tick(
+    const cairn_server_context *context, const cairn_session *session) {
+    const cairn_session_replication *own = session->replication;
+    const cairn_room *room = session->room;
+    const uint64_t missing = first_missing_tick(own);
+    const uint64_t most = (uint64_t)CAIRN_ROOM_CATCH_UP_LOG_SECONDS * room->settings.tick_rate_hz;
+    const bool kept = cairn_mode_simulates(session->mode) && own->state.behind &&
+                      room->scheduler.tick - missing <= most &&
+                      context->now_ns - own->state.behind_since_ns <= CAIRN_ROOM_CATCH_UP_NS;
+    return !kept ? UINT64_MAX : missing > 0 ? missing - 1 : 0;
 }
 
 void cairn_replication_advance(

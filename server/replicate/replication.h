@@ -69,11 +69,13 @@ void cairn_replication_reset(cairn_session *session);
 void cairn_replication_acknowledge(cairn_session *session, const cairn_input_head *input);
 // Whether the client acknowledged its first snapshot or tick.
 bool cairn_replication_holds_world(const cairn_session *session);
-// Why the client can be sent no state any more that it could follow, once the stream has room to
-// say so: static. NULL: it can.
+// Why the server cannot send the client a state that it could follow: a static text. NULL: the
+// server can, or the reliable stream has no room yet to tell the client.
 const char *cairn_replication_refusal(const cairn_session *session);
-// The command log keeps the ticks that members lack which have not caught up with their states yet.
-void cairn_room_replication_keep_ticks(const cairn_server_context *context, cairn_room *room);
+// The first tick that the command log must keep for the client, which has not caught up with its
+// state. UINT64_MAX: the client needs no more ticks than the log always keeps.
+uint64_t cairn_replication_kept_tick(
+    const cairn_server_context *context, const cairn_session *session);
 // Sends what is due. `snapshot`: the room has a snapshot that the client should get.
 void cairn_replication_advance(
     const cairn_server_context *context, cairn_session *session, bool snapshot);

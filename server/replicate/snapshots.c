@@ -245,11 +245,6 @@ static uint32_t list_changed(cairn_baselines *baselines, cairn_watch *watch) {
                : cairn_watch_bodies(watch, baselines->changed, most);
 }
 
-static cairn_baseline *next_place(cairn_baselines *baselines) {
-    return &baselines->ring[baselines->count == 0 ? baselines->newest
-                                                  : (baselines->newest + 1) % baselines->capacity];
-}
-
 static void add_shared_words(
     const cairn_baselines *baselines, const cairn_world *world, cairn_baseline *snapshot) {
     uint32_t state_size = 0;
@@ -263,7 +258,7 @@ static void add_shared_words(
 bool cairn_baselines_take(cairn_baselines *baselines, const cairn_world *world,
     const cairn_room_shapes *shapes, cairn_watch *watch) {
     const cairn_baseline *last = cairn_baselines_newest(baselines);
-    cairn_baseline *snapshot = next_place(baselines);
+    cairn_baseline *snapshot = &baselines->ring[(baselines->newest + 1) % baselines->capacity];
     cairn_snapshot_frame *frame = &snapshot->frame;
     CAIRN_ASSERT(last == NULL || cairn_world_tick(world) > last->frame.tick);
     CAIRN_ASSERT(snapshot != last);

@@ -33,10 +33,11 @@ cairn_status cairn_baselines_create(uint32_t count, const cairn_world_def *def,
     const cairn_quantisation *quantisation, cairn_baselines **out);
 void cairn_baselines_destroy(cairn_baselines *baselines); // NULL is allowed
 
-// The world as it is becomes the newest snapshot. Its tick is larger than that of the last one
-// (asserted). One of tick 0 is no base, because nobody acknowledges it. `shapes` are those of the
-// world. `watch`: of the world, nobody else lists bodies by it; then only what changed is read.
-// NULL: everything is. False: out of memory, nothing was taken.
+// Takes a snapshot of the world, which becomes the newest one. Its tick is larger than that of the
+// last one (asserted). Clients cannot acknowledge a snapshot of tick 0, so it is never used as a
+// base. `shapes` are those of the world. `watch` watches the world, and no other code lists bodies
+// by it: only the changed bodies are read. If it is NULL, all bodies are read. Returns false if
+// memory is short; no snapshot was taken then.
 bool cairn_baselines_take(cairn_baselines *baselines, const cairn_world *world,
     const cairn_room_shapes *shapes, cairn_watch *watch);
 

@@ -3,9 +3,9 @@
 
 // The last ticks of a room: their commands, and the roots after stepping them. Clients that
 // simulate are served from here, and the roots they report are compared with it. Its memory grows
-// with the commands that there were; while memory is short it keeps fewer ticks. Clients whose
-// state takes long to arrive need more ticks than it usually keeps: those are kept as well, within
-// a bound of bytes.
+// with the commands that there were; while memory is short it keeps fewer ticks. A client needs
+// more ticks than usual if its state takes long to arrive. The log then keeps these ticks, too, up
+// to a limit in bytes.
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -17,7 +17,7 @@
 
 typedef struct cairn_command_log cairn_command_log;
 
-// A log that keeps more ticks than it was created for takes at most so many bytes.
+// The most bytes that a log takes while it keeps more ticks than it was created for.
 #define CAIRN_COMMAND_LOG_KEPT_BYTES_MAX ((size_t)32 * 1024 * 1024)
 
 // Keeps the last `ticks` ticks, however many bytes these are; a tick has at most

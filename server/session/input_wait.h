@@ -65,7 +65,7 @@ void cairn_input_wait_join(cairn_room *room, uint32_t slot, uint64_t client_id, 
 // The client has left the room and had this slot. If the room waits for it, that wait is counted.
 void cairn_input_wait_leave(
     const cairn_server_context *context, cairn_room *room, uint32_t slot, uint64_t client_id);
-// Whether the player left for whom the room waits: it may go on at once.
+// Whether the room still waits for a player that has left. Its next tick can run at once.
 bool cairn_input_wait_is_left(const cairn_room *room);
 // The room has another world, and waits for nobody. What its players have used stays used.
 void cairn_input_wait_restart(cairn_room *room);

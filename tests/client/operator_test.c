@@ -53,30 +53,13 @@ AFTER_EACH {
     rig_end(&p);
 }
 
-// Sends a request of the operator and runs until its answer arrives.
 static cairn_control_answer ask(cairn_control_request request) {
-    cairn_client *client = rig_client(&p, OPERATOR);
-    cairn_control_answer answer = {.reason = ""};
-    const uint32_t number = cairn_client_ask(client, &request);
-    assert_int_not_equal(number, 0);
-    for (uint32_t i = 0; i < 500; i++) {
-        rig_run_ms(&p, 10);
-        if (cairn_client_next_answer(client, &answer)) {
-            assert_int_equal(answer.number, number);
-            return answer;
-        }
-    }
-    fail_msg("no answer");
-    return answer;
+    return rig_ask(&p, OPERATOR, &request);
 }
 
 // Sends a request that must succeed. Returns the tick of its answer.
 static uint64_t done(cairn_control_request request) {
-    const cairn_control_answer answer = ask(request);
-    if (answer.refusal != 0) {
-        fail_msg("%s: %s", cairn_control_verb_text(request.verb), answer.reason);
-    }
-    return answer.tick;
+    return rig_order(&p, OPERATOR, &request).tick;
 }
 
 static uint64_t load(const char *name) {

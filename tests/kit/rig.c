@@ -215,6 +215,29 @@ void rig_deliver(rig *r, uint32_t client, const cairn_message *message) {
     cairn_encoder_destroy(encoder);
 }
 
+cairn_control_answer rig_ask(rig *r, uint32_t client, const cairn_control_request *request) {
+    cairn_control_answer answer = {.reason = ""};
+    const uint32_t number = cairn_client_ask(rig_client(r, client), request);
+    assert_int_not_equal(number, 0);
+    for (uint32_t i = 0; i < 500; ++i) {
+        rig_run_ms(r, 10);
+        if (cairn_client_next_answer(rig_client(r, client), &answer)) {
+            assert_int_equal(answer.number, number);
+            return answer;
+        }
+    }
+    fail_msg("no answer");
+    return answer;
+}
+
+cairn_control_answer rig_order(rig *r, uint32_t client, const cairn_control_request *request) {
+    const cairn_control_answer answer = rig_ask(r, client, request);
+    if (answer.refusal != 0) {
+        fail_msg("%s: %s", cairn_control_verb_text(request->verb), answer.reason);
+    }
+    return answer;
+}
+
 bool rig_look(rig *r, uint32_t client) {
     rig_view *view = &r->views[client];
     return cairn_client_sample_world(rig_client(r, client), rig_client_now_ns(r, client),
@@ -280,6 +303,14 @@ void expect_servers_world(const rig *r, uint32_t client) {
         assert_true(cairn_oracle_bodies_equal(
             expected, &quantisation, snapshot->bodies, snapshot->body_count));
     }
+}
+
+void expect_snapshots_usable(const rig *r, uint32_t client) {
+    const uint64_t *drops = cairn_client_probe_of(rig_client(r, client)).snapshot_drops;
+    assert_int_equal(drops[CAIRN_SNAPSHOT_MALFORMED], 0);
+    assert_int_equal(drops[CAIRN_SNAPSHOT_DIFFERS], 0);
+    assert_int_equal(drops[CAIRN_SNAPSHOT_BASELINE_LOST], 0);
+    assert_int_equal(drops[CAIRN_SNAPSHOT_BODIES_MAX], 0);
 }
 
 void expect_playing(const rig *r, uint32_t client) {

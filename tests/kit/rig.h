@@ -99,6 +99,10 @@ uint64_t rig_client_now_ns(const rig *r, uint32_t client); // by its own clock
 void rig_deliver(rig *r, uint32_t client, const cairn_message *message);
 const cairn_world *rig_server_world(const rig *r); // of the main room
 uint64_t rig_server_now_ns(const rig *r);          // by the server's clock
+// Sends a request of the client, which is an operator, and runs until its answer arrives.
+cairn_control_answer rig_ask(rig *r, uint32_t client, const cairn_control_request *request);
+// The same for a request that must succeed.
+cairn_control_answer rig_order(rig *r, uint32_t client, const cairn_control_request *request);
 // Fills the view with what the client shows now; false if it shows nothing.
 bool rig_look(rig *r, uint32_t client);
 cairn_client_state rig_state(const rig *r, uint32_t client);
@@ -111,6 +115,8 @@ uint32_t rig_body_count(const rig *r, uint32_t client); // of that world or snap
 // The client's last world or snapshot is, bit for bit, the server's at that tick.
 void expect_servers_world(const rig *r, uint32_t client);
 void expect_playing(const rig *r, uint32_t client);
+// The client could use every snapshot that it received.
+void expect_snapshots_usable(const rig *r, uint32_t client);
 void expect_behind_at_most_ticks(const rig *r, uint32_t client, uint64_t ticks);
 // No root ever differed, and each lockstep client compared some.
 void expect_no_difference(const rig *r);

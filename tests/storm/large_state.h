@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// A scene whose state is 1.5 MB. Programs that link large_state.c with --wrap=cairn_state_pack send
-// states as they are: packed, this one would be 4 kB.
+// A scene with a state of 1.5 MB. A test that links large_state.c with --wrap=cairn_state_pack
+// sends states without packing them. Packed, the state of this scene would take 4 kB.
 
 #define WALL(tick_rate_hz)                                                                         \
     "{'name': 'wall', 'rules': 'sandbox', 'body_capacity': 8192, 'shape_capacity': 8192,"          \
