@@ -343,14 +343,9 @@ void cairn_baselines_around(const cairn_baselines *baselines, double tick,
     const cairn_baseline **before, const cairn_baseline **after) {
     *before = NULL;
     *after = NULL;
-    for (uint32_t i = 0; i < baselines->count; ++i) {
-        const cairn_baseline *each = &baselines->ring[i];
-        const uint64_t own = each->frame.tick;
-        if ((double)own <= tick) {
-            *before = *before == NULL || own > (*before)->frame.tick ? each : *before;
-        } else {
-            *after = *after == NULL || own < (*after)->frame.tick ? each : *after;
-        }
+    for (uint32_t age = 0; age < baselines->count && *before == NULL; ++age) {
+        const cairn_baseline *each = of_age(baselines, age);
+        *((double)each->frame.tick <= tick ? before : after) = each;
     }
 }
 

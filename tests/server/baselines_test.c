@@ -68,6 +68,36 @@ TEST("snapshots of a growing world keep their bodies") {
     cairn_world_destroy(world);
 }
 
+TEST("the snapshots around a tick are found wherever in the ring they are") {
+    cairn_world_def def = cairn_world_def_default();
+    def.body_capacity = CAPACITY;
+    cairn_world *world = NULL;
+    cairn_baselines *baselines = NULL;
+    const cairn_baseline *before, *after;
+    const cairn_quantisation quantisation = cairn_quantisation_default();
+    assert_int_equal(cairn_world_create(&def, &world), CAIRN_OK);
+    assert_int_equal(cairn_baselines_create(COUNT, &def, &quantisation, &baselines), CAIRN_OK);
+    for (uint32_t n = 0; n < 2 * (COUNT + 3); ++n) {
+        const uint32_t taken = n % (COUNT + 3) + 1;
+        if (taken == 1) {
+            cairn_baselines_forget(baselines); // the next one lies in the middle of the ring
+        }
+        take(baselines, world, 1);
+        const uint64_t newest = cairn_world_tick(world);
+        const uint64_t oldest = newest + 1 - (taken < COUNT ? taken : COUNT);
+        for (uint64_t tick = oldest; tick <= newest; ++tick) {
+            cairn_baselines_around(baselines, (double)tick + 0.5, &before, &after);
+            assert_int_equal(before->frame.tick, tick);
+            assert_true(tick < newest ? after->frame.tick == tick + 1 : after == NULL);
+        }
+        cairn_baselines_around(baselines, (double)oldest - 0.5, &before, &after);
+        assert_null(before);
+        assert_int_equal(after->frame.tick, oldest);
+    }
+    cairn_baselines_destroy(baselines);
+    cairn_world_destroy(world);
+}
+
 TEST("the snapshot before the newest is there from the second on") {
     cairn_world_def def = cairn_world_def_default();
     cairn_world *world = NULL;
