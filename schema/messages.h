@@ -266,11 +266,12 @@ typedef struct cairn_state_message {
 } cairn_state_message;
 
 typedef enum cairn_resync_verdict {
-    CAIRN_RESYNC_DONE = 0,      // the payload holds all that differs
-    CAIRN_RESYNC_TOO_MUCH = 1,  // more differs than the sketch can decode: send a larger one
-    CAIRN_RESYNC_TICK_GONE = 2, // no longer held, or not stepped yet
-    CAIRN_RESYNC_TOO_OFTEN = 3, // ask again later
-    CAIRN_RESYNC_MALFORMED = 4, // these bytes are not a sketch
+    CAIRN_RESYNC_DONE = 0,             // the payload holds all that differs
+    CAIRN_RESYNC_TOO_MUCH = 1,         // more differs than the sketch can decode: send a larger one
+    CAIRN_RESYNC_TICK_GONE = 2,        // no longer held, or not stepped yet
+    CAIRN_RESYNC_TOO_OFTEN = 3,        // ask again later
+    CAIRN_RESYNC_MALFORMED = 4,        // these bytes are not a sketch
+    CAIRN_RESYNC_NO_MORE_SKETCHES = 5, // none is looked at for a while: ask for the state
     CAIRN_RESYNC_VERDICT_COUNT
 } cairn_resync_verdict;
 

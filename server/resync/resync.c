@@ -335,7 +335,7 @@ static void take_elements(
             resync, session, &part, CAIRN_RESYNC_MALFORMED, "the sketch has a wrong size");
     } else if (!wants_state(&part) && is_hopeless(resync, session)) {
         session->room->statistics.resyncs_hopeless += 1;
-        refuse_sketch(resync, session, &part, CAIRN_RESYNC_TOO_MUCH,
+        refuse_sketch(resync, session, &part, CAIRN_RESYNC_NO_MORE_SKETCHES,
             "the client's last sketches named no element; it must ask for the state");
     } else if (!defer(session->room->resync, session, &part, CAIRN_RESYNC_WANT_ELEMENTS)) {
         refuse(resync, session, &part, CAIRN_RESYNC_TOO_OFTEN, "too many requests wait");

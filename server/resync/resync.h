@@ -29,11 +29,14 @@
 // Requests for the stages of a step within an hour: of one client id, and of one server.
 #define CAIRN_SERVER_RESYNC_STAGES_PER_CLIENT_MAX 8
 #define CAIRN_SERVER_RESYNC_STAGES_MAX 256
-// A client that needs more resyncs than this within the time is served by snapshots.
-#define CAIRN_SERVER_RESYNC_ATTEMPTS_MAX 16
+// A client that needs more answers than this within the time is served by snapshots. A client that
+// gives up after its own limit of repairs is never above it: 8 repairs of one count of its own and
+// 8 of the next may lie within the time, each of elements and a state or of one vain sketch and a
+// state, and twice in it CAIRN_SERVER_RESYNC_HOPELESS_MAX sketches more are in vain.
+#define CAIRN_SERVER_RESYNC_ATTEMPTS_MAX 40
 #define CAIRN_SERVER_RESYNC_ATTEMPTS_NS UINT64_C(10000000000)
 // Within the same time: after so many sketches that named no element the next ones are not looked
-// at. A client tries three sizes, and one more for a report.
+// at, and the client is told to ask for the state. It tries three sizes, and one more for a report.
 #define CAIRN_SERVER_RESYNC_HOPELESS_MAX 4
 // A client that should resync and reports more roots that differ than this within the time, too.
 #define CAIRN_SERVER_RESYNC_DIFFERENCES_MAX 64

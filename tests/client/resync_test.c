@@ -244,6 +244,42 @@ TEST("a client whose world differs again and again is demoted to snapshots with 
     }
 }
 
+// More bodies than the largest sketch can name, in a state of few bytes.
+static const cairn_scene *scene_of_many(void) {
+    return kit_scene(
+        "{'name': 'many', 'rules': 'sandbox', 'body_capacity': 512,"
+        " 'shape_capacity': 512, 'contact_capacity': 512, 'bodies': ["
+        "{'kind': 'dynamic', 'position': [0, 0.5, 0], 'grid_count': [20, 1, 20],"
+        " 'grid_spacing': [2, 1, 2], 'shapes': [{'kind': 'sphere', 'radius': 0.5}]}]}");
+}
+
+// Of every repair only the state is an answer, and the server has told the client to ask for it.
+TEST("a client whose repairs each need the state ends by its own limit, not by the server's") {
+    for (uint32_t i = 0; i < 2; ++i) {
+        const cairn_client_config config = rig_config(repairing_modes[i]);
+        RIG(p, .seed = 105 + i, .clients = 1, .config = &config, .scene = scene_of_many());
+        rig_wait_to_play(&p);
+        cairn_client *client = rig_client(&p, 0);
+        const cairn_client_repair *repair = &cairn_client_probe_of(client).resync->repair;
+        uint32_t rounds = 0; // some may be repaired by stepping
+        while (cairn_client_mode_now(client) != CAIRN_CLIENT_INTERPOLATE && rounds++ < 30) {
+            uint32_t damaged = 0;
+            for (uint32_t body = 0; body < 2000; ++body) {
+                damaged += cairn_client_probe_damage(client, body) ? 1 : 0;
+            }
+            assert_true(damaged >= 400);
+            for (uint32_t k = 0; k < 400 && (k < 10 || repair->state != CAIRN_CLIENT_REPAIR_IDLE);
+                 ++k) {
+                rig_run_ms(&p, 5);
+            }
+        }
+        const cairn_server_room_statistics server = rig_server_statistics(&p).total;
+        assert_non_null(strstr(cairn_client_mode_text(client), "again after each repair"));
+        assert_true(server.states_resent >= CAIRN_CLIENT_REPAIR_ATTEMPTS_MAX - 3);
+        assert_true(server.resync_responses[CAIRN_RESYNC_NO_MORE_SKETCHES] > 0);
+    }
+}
+
 TEST("a client that fails the self-test is demoted to snapshots with a reason") {
     static const cairn_client_mode modes[] = {
         CAIRN_CLIENT_LOCKSTEP, CAIRN_CLIENT_HEAL, CAIRN_CLIENT_PREDICT};
