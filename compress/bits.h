@@ -161,6 +161,45 @@ static inline void cairn_bits_put_number(cairn_bits *bits, uint32_t order, uint3
     }
 }
 
+// Eight bytes at once where there are so many. Bits above those counted may be of the stream, too:
+// they are read again.
+static inline void cairn_bits_refill_fast(cairn_bits *bits) {
+    if (bits->size - bits->at < 8) {
+        cairn_bits_refill(bits);
+        return;
+    }
+    const uint8_t *in = bits->in + bits->at;
+    const uint64_t next = (uint64_t)in[0] | (uint64_t)in[1] << 8 | (uint64_t)in[2] << 16 |
+                          (uint64_t)in[3] << 24 | (uint64_t)in[4] << 32 | (uint64_t)in[5] << 40 |
+                          (uint64_t)in[6] << 48 | (uint64_t)in[7] << 56;
+    bits->word |= next << bits->count;
+    bits->at += (63 - bits->count) >> 3;
+    bits->count |= 56;
+}
+
+// As cairn_bits_code_number, of a reader. Mostly all bits at once.
+static inline uint32_t cairn_bits_read_number(cairn_bits *bits, uint32_t order) {
+    if (bits->count < 48) {
+        cairn_bits_refill_fast(bits);
+    }
+    const uint32_t more = (uint32_t)__builtin_ctzll(~bits->word | UINT64_C(1) << 63);
+    const uint32_t count = 2 * more + 1 + order;
+    if (__builtin_expect(count > bits->count || count > 48, false)) {
+        return cairn_bits_code_number(bits, order, 0);
+    }
+    const uint64_t middle = bits->word >> (more + 1);
+    const uint64_t ones = (UINT64_C(1) << more) - 1;
+    const uint64_t low = middle >> more & ((UINT64_C(1) << order) - 1);
+    bits->word >>= count;
+    bits->count -= count;
+    return (uint32_t)(((ones + 1) | (middle & ones)) - 1) << order | (uint32_t)low;
+}
+
+static inline int32_t cairn_bits_read_change(cairn_bits *bits, uint32_t order, int32_t from) {
+    const uint32_t coded = cairn_bits_read_number(bits, order);
+    return (int32_t)((uint32_t)from + ((coded >> 1) ^ (0u - (coded & 1))));
+}
+
 // The difference to a number that is known, modulo 2^32: 0, -1, 1, -2 become 0, 1, 2, 3.
 static inline int32_t cairn_bits_code_change(
     cairn_bits *bits, uint32_t order, int32_t from, int32_t to) {

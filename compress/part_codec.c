@@ -8,7 +8,6 @@
 
 #include "base/assert.h"
 #include "base/hash.h"
-#include "compress/body_motion.h"
 #include "compress/velocity.h"
 
 // The head has the number of records, written last.
@@ -27,139 +26,25 @@ typedef struct body_record {
     bool rested;
 } body_record;
 
-// ------------------------------------------------------------------------------- what is expected
-
-// Where a body is expected, and the order of the code for what it is off; of the position and of
-// the rotation, in lanes. The numbers below were fitted to the motion of tests/compress/cubes.c.
-typedef struct expectation {
-    cairn_int4 values[2];
-    cairn_int4 orders[2];
-} expectation;
-
-// What is left of a motion while a body touches others, and how much of its change repeats.
-#define KEPT 0.95f
-#define BENT 0.69f
-
-CAIRN_VEC4_INLINE cairn_vec4 clamp(cairn_vec4 x, float least, float most) {
-    const cairn_vec4 low = cairn_vec4_all(least), high = cairn_vec4_all(most);
-    x = cairn_vec4_select(x > low, x, low);
-    return cairn_vec4_select(x < high, x, high);
-}
-
-// A hostile sender may name bases from which everything is far.
-CAIRN_VEC4_INLINE cairn_int4 nearest(cairn_vec4 x) {
-    x = clamp(x, -(float)CAIRN_QUANTISED_MAX, (float)CAIRN_QUANTISED_MAX);
-    const cairn_int4 signs = (cairn_int4)x & INT32_MIN;
-    return __builtin_convertvector(
-        x + cairn_vec4_negate_lanes(cairn_vec4_all(0.5f), signs), cairn_int4);
-}
-
-// Of a code for numbers that are off by this much: how often it is halved until it is below 1, at
-// most 20 times.
-CAIRN_VEC4_INLINE cairn_int4 orders_of(cairn_vec4 error) {
-    const cairn_int4 order = ((cairn_int4)error >> 23) - 126;
-    const cairn_int4 above = order > 20;
-    return ((order & ~above) | (above & 20)) & (error >= cairn_vec4_all(1.0f));
-}
-
-static uint32_t order_of(float error) {
-    return (uint32_t)orders_of(cairn_vec4_all(error))[0];
-}
-
 static float ticks_between(uint64_t later, uint64_t earlier) {
     return later == 0 || earlier == 0 ? 0.0f : (float)(uint32_t)(later - earlier);
 }
 
 cairn_part_spans cairn_part_spans_of(
     const cairn_snapshot_frame *frame, const cairn_body_sample bases[CAIRN_PART_BASES]) {
-    uint64_t ticks[CAIRN_PART_BASES];
+    cairn_part_spans spans = {.ages = 0};
     for (uint32_t i = 0; i < CAIRN_PART_BASES; ++i) {
-        ticks[i] = bases[i].frame != NULL ? bases[i].tick : 0;
-    }
-    const float now = (float)(uint32_t)(frame->tick - ticks[0]);
-    const float before = ticks_between(ticks[0], ticks[1]);
-    const float first = ticks_between(ticks[1], ticks[2]);
-    const float rate = (float)frame->tick_rate_hz;
-    const float steps = 1.0f / (rate * rate * frame->quantisation.position_step_m);
-    const cairn_vec3 g = frame->gravity;
-    const float fall[3] = {g.x * steps, g.y * steps, g.z * steps}; // in a tick squared
-    cairn_part_spans spans = {.now = now,
-        .ratio = before > 0.0f ? now / before : 0.0f,
-        .ratio_before = first > 0.0f ? now / first : 0.0f};
-    memcpy(spans.ticks, ticks, sizeof spans.ticks);
-    for (uint32_t i = 0; i < CAIRN_PART_BASES; ++i) {
-        const uint64_t age = ticks[i] != 0 ? frame->tick - ticks[i] : 0;
+        const uint64_t tick = bases[i].frame != NULL ? bases[i].tick : 0;
+        const uint64_t age = tick != 0 ? frame->tick - tick : 0;
+        spans.ticks[i] = tick;
         spans.ages =
             age > UINT16_MAX || spans.ages == UINT64_MAX ? UINT64_MAX : spans.ages << 16 | age;
     }
-    for (uint32_t i = 0; i < 3; ++i) {
-        spans.bend[i] = fall[i] * now * (before + first) * 0.5f;
-        spans.drop[i] = fall[i] * now * (now + before) * 0.5f;
-    }
+    spans.pose = cairn_pose_spans_of((float)(uint32_t)(frame->tick - spans.ticks[0]),
+        ticks_between(spans.ticks[0], spans.ticks[1]),
+        ticks_between(spans.ticks[1], spans.ticks[2]), frame->tick_rate_hz,
+        frame->quantisation.position_step_m, frame->gravity);
     return spans;
-}
-
-static float sum_of(cairn_vec4 v) {
-    return v[0] + v[1] + v[2];
-}
-
-// In the air nothing but gravity changes how a body moves.
-static bool is_airborne(const cairn_part_spans *spans, cairn_vec4 change) {
-    const float tolerance = 0.64f * (1.0f + spans->ratio + spans->ratio_before);
-    const cairn_int4 off =
-        cairn_vec4_abs(change - cairn_vec4_load(spans->bend)) > cairn_vec4_all(tolerance);
-    return spans->ratio_before > 0.0f && (off[0] | off[1] | off[2]) == 0;
-}
-
-CAIRN_VEC4_INLINE void expect_position(
-    const cairn_quantised_body *const p[3], const cairn_part_spans *spans, expectation *out) {
-    const cairn_int4 at = cairn_place_of(p[0]), at_1 = cairn_place_of(p[1]);
-    const float far = 8388608.0f;
-    const cairn_vec4 moved =
-        clamp(cairn_steps_between(at_1, at), -far, far) * cairn_vec4_all(spans->ratio);
-    const cairn_vec4 moved_before =
-        clamp(cairn_steps_between(cairn_place_of(p[2]), at_1), -far, far) *
-        cairn_vec4_all(spans->ratio_before);
-    const cairn_vec4 change = moved - moved_before;
-    const float ways = sum_of(cairn_vec4_abs(moved));
-    cairn_vec4 there, error;
-    if (is_airborne(spans, change)) {
-        there = moved + cairn_vec4_load(spans->drop);
-        error = cairn_vec4_all(0.75f + 0.75f * spans->ratio);
-    } else if (spans->ratio_before > 0.0f) {
-        there = cairn_vec4_all(KEPT) * moved + cairn_vec4_all(BENT) * change;
-        error = cairn_vec4_all(1.1f) * cairn_vec4_abs(change) + cairn_vec4_all(0.033f * ways) +
-                cairn_vec4_all(0.04f);
-    } else {
-        there = cairn_vec4_all(KEPT) * moved + cairn_vec4_zero();
-        error = cairn_vec4_all(spans->ratio > 0.0f ? 0.3f * ways + 4.0f : 16.0f * spans->now);
-    }
-    out->values[0] = (cairn_int4)((cairn_uint4)at + (cairn_uint4)nearest(there));
-    out->orders[0] = orders_of(error);
-}
-
-CAIRN_VEC4_INLINE cairn_vec4 components_of(const cairn_quantised_body *p) {
-    return cairn_vec4_of((float)p->rotation[0], (float)p->rotation[1], (float)p->rotation[2]);
-}
-
-CAIRN_VEC4_INLINE void expect_rotation(const cairn_snapshot_frame *frame,
-    const cairn_quantised_body *const p[3], const cairn_part_spans *spans, expectation *out) {
-    const bool one = p[1]->largest == p[0]->largest;
-    const bool two = one && p[2]->largest == p[0]->largest;
-    const float ratio = one ? spans->ratio : 0.0f;
-    const float ratio_before = two ? spans->ratio_before : 0.0f;
-    const float all_ones = (float)((1u << frame->quantisation.rotation_bits) - 1u);
-    const cairn_vec4 at = components_of(p[0]), at_1 = components_of(p[1]);
-    const cairn_vec4 turned = (at - at_1) * cairn_vec4_all(ratio);
-    const float turns = sum_of(cairn_vec4_abs(turned));
-    const cairn_vec4 change = turned - (at_1 - components_of(p[2])) * cairn_vec4_all(ratio_before);
-    cairn_vec4 error = cairn_vec4_all(ratio > 0.0f ? 0.1f * turns + 0.9f : 2.0f * spans->now);
-    if (ratio_before > 0.0f) {
-        error = cairn_vec4_all(0.35f) * cairn_vec4_abs(change) + cairn_vec4_all(0.065f * turns) +
-                cairn_vec4_all(0.175f);
-    }
-    out->values[1] = nearest(clamp(at + cairn_vec4_all(KEPT) * turned, 0.0f, all_ones));
-    out->orders[1] = orders_of(error);
 }
 
 // -------------------------------------------------------------------- codes, in either direction
@@ -172,13 +57,6 @@ static void code_vector(cairn_bits *bits, cairn_vec3 *vector) {
     vector->x = code_float(bits, vector->x);
     vector->y = code_float(bits, vector->y);
     vector->z = code_float(bits, vector->z);
-}
-
-static void code_largest(cairn_bits *bits, uint32_t rotation_bits, cairn_quantised_body *pose) {
-    pose->largest = (uint16_t)cairn_bits_code(bits, 2, pose->largest);
-    for (uint32_t i = 0; i < 3; ++i) {
-        pose->rotation[i] = (uint16_t)cairn_bits_code(bits, rotation_bits, pose->rotation[i]);
-    }
 }
 
 // A static body stands exactly where it is.
@@ -205,78 +83,17 @@ static void code_exact(
     }
 }
 
-static bool pose_in_range(const cairn_quantised_body *pose) {
-    for (uint32_t i = 0; i < 3; ++i) {
-        if (pose->position[i] < -CAIRN_QUANTISED_MAX || pose->position[i] > CAIRN_QUANTISED_MAX) {
-            return false;
-        }
-    }
-    return true;
-}
-
-// Of three values what they are off, with the sign in bit 0.
-CAIRN_VEC4_INLINE void put_three(
-    cairn_bits *bits, cairn_int4 orders, cairn_int4 expected, cairn_int4 values) {
-    const cairn_uint4 off = (cairn_uint4)values - (cairn_uint4)expected;
-    const cairn_uint4 folded = (off << 1) ^ (cairn_uint4)((cairn_int4)off >> 31);
-    const cairn_number_code a = cairn_number_code_of((uint32_t)orders[0], folded[0]);
-    const cairn_number_code b = cairn_number_code_of((uint32_t)orders[1], folded[1]);
-    const cairn_number_code c = cairn_number_code_of((uint32_t)orders[2], folded[2]);
-    if (__builtin_expect(a.count + b.count + c.count <= 56, true)) {
-        const uint64_t all = a.bits | (b.bits | c.bits << b.count) << a.count;
-        cairn_bits_put(bits, a.count + b.count + c.count, all);
-        return;
-    }
-    for (uint32_t i = 0; i < 3; ++i) {
-        cairn_bits_put_number(bits, (uint32_t)orders[i], folded[i]);
-    }
-}
-
-static void put_moved(cairn_bits *out, const cairn_snapshot_frame *frame, const expectation *e,
-    bool turned_over, const cairn_quantised_body *pose) {
-    cairn_bits bits = *out; // in registers
-    put_three(&bits, e->orders[0], e->values[0],
-        (cairn_int4){pose->position[0], pose->position[1], pose->position[2], 0});
-    cairn_bits_code_bool(&bits, turned_over);
-    if (turned_over) {
-        cairn_quantised_body same = *pose;
-        code_largest(&bits, frame->quantisation.rotation_bits, &same);
-    } else {
-        put_three(&bits, e->orders[1], e->values[1],
-            (cairn_int4){pose->rotation[0], pose->rotation[1], pose->rotation[2], 0});
-    }
-    *out = bits;
-}
-
 static void code_moved(cairn_bits *bits, const cairn_snapshot_frame *frame,
     const cairn_body_sample bases[3], const cairn_part_spans *spans, cairn_quantised_body *pose) {
     const cairn_quantised_body *poses[3];
     for (uint32_t i = 0; i < 3; ++i) {
         poses[i] = bases[i].frame != NULL ? &bases[i].frame->poses[bases[i].place] : poses[i - 1];
     }
-    expectation e;
-    expect_position(poses, spans, &e);
-    expect_rotation(frame, poses, spans, &e);
-    if (bits->out != NULL) {
-        put_moved(bits, frame, &e, pose->largest != poses[0]->largest, pose);
-        return;
-    }
     const uint32_t rotation_bits = frame->quantisation.rotation_bits;
-    const uint16_t largest = bases[0].frame->poses[bases[0].place].largest;
-    for (uint32_t i = 0; i < 3; ++i) {
-        pose->position[i] =
-            cairn_bits_code_change(bits, (uint32_t)e.orders[0][i], e.values[0][i], 0);
-    }
-    if (cairn_bits_code_bool(bits, false)) {
-        code_largest(bits, rotation_bits, pose);
-        return;
-    }
-    pose->largest = largest;
-    for (uint32_t i = 0; i < 3; ++i) {
-        const int32_t turned =
-            cairn_bits_code_change(bits, (uint32_t)e.orders[1][i], e.values[1][i], 0);
-        bits->failed = bits->failed || turned < 0 || turned >= 1 << rotation_bits;
-        pose->rotation[i] = (uint16_t)turned;
+    if (bits->out != NULL) {
+        cairn_pose_put(bits, &spans->pose, rotation_bits, poses, pose);
+    } else {
+        *pose = cairn_pose_read(bits, &spans->pose, rotation_bits, poses);
     }
 }
 
@@ -364,7 +181,7 @@ static void code_entering_pose(
         memcpy(body->pose.rotation, last->rotation, sizeof last->rotation);
         body->pose.largest = last->largest;
     } else {
-        code_largest(bits, rotation_bits, &body->pose);
+        cairn_pose_code_rotation(bits, rotation_bits, &body->pose);
     }
     *last = body->pose;
 }
@@ -492,7 +309,7 @@ static void code_some_velocity(cairn_bits *bits, const cairn_snapshot_frame *fra
         path.ticks_before = (uint32_t)(bases[0].tick - bases[1].tick);
     }
     const cairn_velocity_expectation expected = cairn_velocity_expect(frame, &path);
-    const uint32_t order = order_of(expected.error + 2.0f);
+    const uint32_t order = cairn_order_of_error(expected.error + 2.0f);
     for (uint32_t i = 0; i < CAIRN_VELOCITY_COMPONENTS; ++i) {
         velocity->steps[i] =
             cairn_bits_code_change(bits, order, expected.velocity.steps[i], velocity->steps[i]);
@@ -735,7 +552,7 @@ static cairn_status read_record(part_reader *reader, cairn_part *out) {
             return status;
         }
     }
-    if (reader->bits.failed || !pose_in_range(&body.pose)) {
+    if (reader->bits.failed || !cairn_pose_in_range(&body.pose)) {
         return CAIRN_MALFORMED;
     }
     reader->check += hash_of(body.id, body.flags, body.user, &body.pose);

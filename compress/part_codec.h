@@ -13,6 +13,7 @@
 
 #include "compress/bits.h"
 #include "compress/frame.h"
+#include "compress/pose_code.h"
 
 #define CAIRN_PART_BASES 3
 
@@ -28,9 +29,7 @@ typedef struct cairn_body_sample {
 typedef struct cairn_part_spans {
     uint64_t ticks[CAIRN_PART_BASES]; // of the samples; 0: missing
     uint64_t ages; // ticks from the samples to the part, 16 bits each; UINT64_MAX: one has more
-    float now;     // of the first
-    float ratio, ratio_before; // of `now` to the times between samples; 0: not known
-    float bend[4], drop[4];    // what a fall changes a motion by, and adds to it, in steps
+    cairn_pose_spans pose;
 } cairn_part_spans;
 
 cairn_part_spans cairn_part_spans_of(
