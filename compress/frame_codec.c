@@ -209,6 +209,8 @@ static void code_settings(pass *p) {
         s.quantisation.position_step_m = code_float(p, known->quantisation.position_step_m);
         s.quantisation.rotation_bits =
             cairn_code_raw(&p->coder, 5, known->quantisation.rotation_bits);
+        s.quantisation.coded_together_max =
+            cairn_code_raw(&p->coder, 18, known->quantisation.coded_together_max);
     }
     cairn_probability likely = RARE;
     const bool differs = baseline == NULL || !same_vector(&known->gravity, &baseline->gravity);

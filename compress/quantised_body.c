@@ -7,7 +7,9 @@
 #include "compress/body_motion.h"
 
 cairn_quantisation cairn_quantisation_default(void) {
-    return (cairn_quantisation){.position_step_m = 1.0f / 512.0f, .rotation_bits = 9};
+    return (cairn_quantisation){.position_step_m = 1.0f / 512.0f,
+        .rotation_bits = 9,
+        .coded_together_max = CAIRN_CODED_TOGETHER_DEFAULT};
 }
 
 static float component_scale(const cairn_quantisation *quantisation) {

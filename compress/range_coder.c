@@ -56,31 +56,49 @@ uint32_t cairn_code_raw(cairn_range_coder *coder, uint32_t bits, uint32_t value)
                : cairn_code_raw_as(CAIRN_CODER_DECODE, coder, bits, value);
 }
 
-// The number of the interval with the fewest bytes before its zeros.
-size_t cairn_range_finish(cairn_range_coder *coder) {
-    CAIRN_ASSERT(coder->mode == CAIRN_CODER_ENCODE);
-    for (uint32_t bytes = 0; bytes <= 6; ++bytes) {
+// Writes the number of the interval with the fewest bytes, such that it stays in the interval if
+// they are followed by zeros, or by anything.
+static void write_number(cairn_range_coder *coder, bool anything) {
+    uint32_t bytes = 0;
+    uint64_t number = 0;
+    for (; bytes <= 6; ++bytes) {
         const uint64_t step = RANGE_MAX >> 8 * bytes;
-        const uint64_t number = (coder->low + step - 1) / step * step;
-        if (number - coder->low < coder->range) {
-            coder->low = number;
+        number = (coder->low + step - 1) / step * step;
+        if (number - coder->low + (anything ? step - 1 : 0) < coder->range) {
             break;
         }
     }
-    if (coder->low >= RANGE_MAX) {
+    CAIRN_ASSERT(bytes <= 6);
+    if (number >= RANGE_MAX) {
         carry(coder->bytes, coder->size, coder->position);
-        coder->low -= RANGE_MAX;
     }
-    for (; coder->low > 0; coder->low = coder->low << 8 & (RANGE_MAX - 1), coder->position++) {
+    for (uint32_t i = 0; i < bytes; ++i, coder->position++) {
         if (coder->position < coder->size) {
-            coder->bytes[coder->position] = (uint8_t)(coder->low >> 40);
+            coder->bytes[coder->position] = (uint8_t)(number >> (40 - 8 * i));
         }
     }
-    if (coder->position > coder->size) {
+}
+
+size_t cairn_range_finish(cairn_range_coder *coder) {
+    CAIRN_ASSERT(coder->mode == CAIRN_CODER_ENCODE);
+    write_number(coder, coder->tail_size > 0);
+    if (coder->position > coder->size || coder->size - coder->position < coder->tail_size) {
         return SIZE_MAX;
     }
-    while (coder->position > 0 && coder->bytes[coder->position - 1] == 0) {
+    for (size_t i = 0; i < coder->tail_size; ++i) {
+        coder->bytes[coder->position++] = coder->tail[coder->tail_size - 1 - i];
+    }
+    while (coder->tail_size == 0 && coder->position > 0 && coder->bytes[coder->position - 1] == 0) {
         coder->position--;
     }
     return coder->position;
+}
+
+size_t cairn_range_tail(const cairn_range_coder *coder, uint8_t *out, size_t size) {
+    CAIRN_ASSERT(coder->mode == CAIRN_CODER_DECODE);
+    const size_t count = coder->size < size ? coder->size : size;
+    for (size_t i = 0; i < count; ++i) {
+        out[i] = coder->input[coder->size - 1 - i];
+    }
+    return count;
 }

@@ -29,15 +29,22 @@ typedef struct cairn_range_coder {
     const uint8_t *input;
     size_t size;     // of `bytes` or `input`
     size_t position; // of the next byte; of an encoder it may pass `size`: too long
+    // Of an encoder: bits that are no decisions, in bytes that are kept until the end. They stand
+    // after all decisions, the first byte last, so that a decoder finds them.
+    const uint8_t *tail;
+    size_t tail_size;
 } cairn_range_coder;
 
 cairn_range_coder cairn_range_encoder(uint8_t *bytes, size_t size);
 // A decoder reads zeros after the end, since the encoder leaves out zeros there. Every input
 // decodes to something: the caller checks what it gets.
 cairn_range_coder cairn_range_decoder(const uint8_t *bytes, size_t size);
-// The bytes written, without the zeros at their end; 0 bytes are possible. SIZE_MAX: `bytes` was
-// too small.
+// The bytes written, without the zeros at their end unless there is a tail; 0 bytes are possible.
+// SIZE_MAX: `bytes` was too small.
 size_t cairn_range_finish(cairn_range_coder *coder);
+
+// Of a decoder: the tail, or more, its first byte first. Returns its size, at most `size`.
+size_t cairn_range_tail(const cairn_range_coder *coder, uint8_t *out, size_t size);
 
 // A loop over decisions is compiled once for each mode: `mode` is the coder's, as a constant, and
 // all of the loop is inlined.

@@ -9,6 +9,7 @@
 #include "base/assert.h"
 #include "compress/body_predictor.h"
 #include "compress/decision_queue.h"
+#include "compress/pose_code.h"
 #include "compress/residual.h"
 
 // Leaders that decide in which order bodies come; more than these do not.
@@ -52,6 +53,7 @@ typedef struct pass {
     cairn_prediction_frame frame;
     float steps_per_m;
     float scale, scale_before; // from the motions between frames to those in the interval
+    bool any_moved;            // until the baseline
     bool valid;
 } pass;
 
@@ -65,7 +67,8 @@ cairn_status cairn_snapshot_codec_set(
         q->rotation_bits >= CAIRN_ROTATION_BITS_MIN && q->rotation_bits <= CAIRN_ROTATION_BITS_MAX;
     const bool rate = settings->tick_rate_hz >= CAIRN_TICK_RATE_HZ_MIN &&
                       settings->tick_rate_hz <= CAIRN_TICK_RATE_HZ_MAX;
-    if (!step || !bits || !rate || !cairn_vec3_finite(settings->gravity)) {
+    const bool together = q->coded_together_max <= CAIRN_BODIES_MAX;
+    if (!step || !bits || !rate || !together || !cairn_vec3_finite(settings->gravity)) {
         return CAIRN_INVALID_ARGUMENT;
     }
     codec->settings = *settings;
@@ -222,6 +225,7 @@ CAIRN_FOR_EACH_MODE uint32_t code_changed(cairn_coder_mode mode, pass *p, stream
     uint32_t moved_next = f->count > 0 ? moved_of_block(f, 0) : 0;
     for (uint32_t start = 0; start < f->count; start += CAIRN_BLOCK_BODIES) {
         const uint32_t moved = moved_next;
+        p->any_moved |= moved != 0;
         const uint32_t rest = f->count - start;
         const uint32_t bodies = rest < CAIRN_BLOCK_BODIES ? rest : CAIRN_BLOCK_BODIES;
         moved_next = rest > CAIRN_BLOCK_BODIES ? moved_of_block(f, start + CAIRN_BLOCK_BODIES) : 0;
@@ -619,6 +623,48 @@ CAIRN_FOR_EACH_MODE void code_position(cairn_coder_mode mode, pass *p, stream *s
     motion->surprise[3] = cairn_vec4_length(motion->surprise);
 }
 
+// ------------------------------------------------------------------------------- bodies alone
+
+// The tail has them in the order of their indices; its bytes lie where motions would.
+_Static_assert(sizeof(cairn_body_motion) * 8 >= CAIRN_POSE_BITS_MAX + 64, "there is room");
+
+static cairn_pose_spans spans_of(const pass *p) {
+    const cairn_codec_frames *f = p->frames;
+    const cairn_codec_settings *s = &p->codec->settings;
+    // Nothing is known of a motion if the earlier frame is the baseline once more.
+    const float before = p->any_moved ? (float)f->ticks_earlier : 0.0f;
+    const float first = p->any_moved ? (float)f->ticks_earliest : 0.0f;
+    return cairn_pose_spans_of((float)f->ticks, before, first, s->tick_rate_hz,
+        s->quantisation.position_step_m, s->gravity);
+}
+
+static void code_alone(cairn_coder_mode mode, pass *p, uint32_t changed) {
+    cairn_snapshot_codec *codec = p->codec;
+    const cairn_codec_frames *f = p->frames;
+    const uint32_t rotation_bits = codec->settings.quantisation.rotation_bits;
+    const cairn_pose_spans spans = spans_of(p);
+    uint8_t *tail = (uint8_t *)codec->motions;
+    const size_t room = changed * sizeof *codec->motions;
+    cairn_bits bits = mode == CAIRN_CODER_DECODE
+                          ? cairn_bits_reader(tail, cairn_range_tail(&p->coder, tail, room))
+                          : cairn_bits_writer(tail, room);
+    for (uint32_t rank = 0; rank < changed && !bits.failed; ++rank) {
+        const uint32_t i = codec->order[rank].index;
+        const cairn_quantised_body *samples[3] = {&f->baseline[i], &f->earlier[i], &f->earliest[i]};
+        if (mode == CAIRN_CODER_DECODE) {
+            p->out[i] = cairn_pose_read(&bits, &spans, rotation_bits, samples);
+            bits.failed |= !cairn_pose_in_range(&p->out[i]);
+        } else {
+            cairn_pose_put(&bits, &spans, rotation_bits, samples, &p->known[i]);
+        }
+    }
+    p->valid = !bits.failed;
+    if (mode == CAIRN_CODER_ENCODE) {
+        p->coder.tail = tail;
+        p->coder.tail_size = cairn_bits_finish(&bits);
+    }
+}
+
 // ------------------------------------------------------------------------------- a snapshot
 
 CAIRN_FOR_EACH_MODE void code_body(cairn_coder_mode mode, pass *p, stream *s, uint32_t rank) {
@@ -643,6 +689,20 @@ CAIRN_FOR_EACH_MODE void code_body(cairn_coder_mode mode, pass *p, stream *s, ui
     cairn_companion_finder_add(codec->finder, rank);
 }
 
+CAIRN_FOR_EACH_MODE void code_together(
+    cairn_coder_mode mode, pass *p, stream *s, uint32_t changed) {
+    cairn_snapshot_codec *codec = p->codec;
+    order_bodies(p, changed);
+    for (uint32_t rank = 0; rank < changed; ++rank) {
+        start_motion(p, codec->order[rank].index, &codec->motions[rank]);
+    }
+    cairn_companion_finder_start(
+        codec->finder, codec->motions, changed, codec->settings.quantisation.position_step_m);
+    for (uint32_t rank = 0; rank < changed && p->valid; ++rank) {
+        code_body(mode, p, s, rank);
+    }
+}
+
 CAIRN_FOR_EACH_MODE void code_snapshot(cairn_coder_mode mode, pass *p) {
     cairn_snapshot_codec *codec = p->codec;
     const cairn_codec_frames *f = p->frames;
@@ -661,14 +721,12 @@ CAIRN_FOR_EACH_MODE void code_snapshot(cairn_coder_mode mode, pass *p) {
     }
     stream s = {.coder = p->coder, .end = codec->decisions};
     const uint32_t changed = code_changed(mode, p, &s);
-    order_bodies(p, changed);
-    for (uint32_t rank = 0; rank < changed; ++rank) {
-        start_motion(p, codec->order[rank].index, &codec->motions[rank]);
-    }
-    cairn_companion_finder_start(
-        codec->finder, codec->motions, changed, codec->settings.quantisation.position_step_m);
-    for (uint32_t rank = 0; rank < changed && p->valid; ++rank) {
-        code_body(mode, p, &s, rank);
+    const bool alone =
+        changed > codec->settings.quantisation.coded_together_max && p->observer == NULL;
+    if (alone) {
+        code_alone(mode, p, changed);
+    } else {
+        code_together(mode, p, &s, changed);
     }
     if (mode == CAIRN_CODER_ENCODE) {
         code_waiting(p, &s);

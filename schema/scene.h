@@ -67,10 +67,11 @@ struct cairn_scene {
     char name[CAIRN_NAME_SIZE_MAX + 1];
     char rules[CAIRN_NAME_SIZE_MAX + 1]; // "" for none, "sandbox"
     cairn_world_def world;               // its rules are NULL: `rules` names them
-    // How fine poses in snapshots of a room of this scene are, unless the room says otherwise; 0:
-    // the server's defaults.
+    // How fine poses in snapshots of a room of this scene are and how closely they are coded,
+    // unless the room says otherwise; 0: the server's defaults.
     uint32_t position_steps_per_m;
     uint32_t rotation_bits;
+    uint32_t coded_together_max;
     cairn_scene_body *bodies; // owned by the scene
     uint32_t body_count;
     cairn_scene_shape *shapes; // owned by the scene

@@ -281,13 +281,12 @@ static const struct {
         "line 1, column 40: restitution_threshold: must be in [0, 10000], is -1"},
     {SETTING("'sleep_speed': -1"), INVALID,
         "line 1, column 30: sleep_speed: must be in [0, 10000], is -1"},
-    {SETTING("'limit_damping': nan"), MALFORMED,
-        "line 1, column 32: nan: a value is a number, true, false, a text in quotes, a list or an "
-        "object"},
     {SETTING("'position_steps_per_m': 0"), INVALID,
         "line 1, column 39: position_steps_per_m: must be a whole number in [1, 10000], is 0"},
     {SETTING("'rotation_bits': 16"), INVALID,
         "line 1, column 32: rotation_bits: must be a whole number in [7, 15], is 16"},
+    {SETTING("'coded_together_max': 0"), INVALID,
+        "line 1, column 37: coded_together_max: must be a whole number in [1, 131072], is 0"},
     // Bodies.
     BODY_ROW("'kind': 3", MALFORMED,
         "line 1, column 35: bodies[0].kind: must be one of \"static\", \"kinematic\", \"dynamic\", "

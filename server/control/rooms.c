@@ -44,6 +44,7 @@ cairn_control_refusal cairn_control_on_fork(cairn_control_context *c) {
     config.snapshot_rate_hz = c->room->settings.snapshot_rate_hz;
     config.position_steps_per_m = c->room->settings.position_steps_per_m;
     config.rotation_bits = c->room->settings.rotation_bits;
+    config.coded_together_max = c->room->settings.coded_together_max;
     config.view_distance_m = c->room->settings.view_distance_m;
     config.client_bytes_per_second = c->room->settings.client_bytes_per_second;
     config.room_bytes_per_second = c->room->settings.room_bytes_per_second;

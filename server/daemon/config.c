@@ -53,7 +53,7 @@ static bool read_number(piece from, uint32_t least, uint32_t most, uint32_t *out
 _Static_assert(CAIRN_TICK_RATE_HZ_MIN == 10 && CAIRN_TICK_RATE_HZ_MAX == 240 &&
                    CAIRN_POSITION_STEPS_PER_M_MAX == 10000 && CAIRN_ROTATION_BITS_MIN == 7 &&
                    CAIRN_ROTATION_BITS_MAX == 15 && CAIRN_SLOTS_MAX == 256 &&
-                   CAIRN_ROOM_WAIT_MS_MAX == 5000,
+                   CAIRN_BODIES_MAX == 131072 && CAIRN_ROOM_WAIT_MS_MAX == 5000,
     "the messages below contain these numbers");
 
 static const char *set_room_option(piece name, piece value, cairn_config_room *out) {
@@ -71,6 +71,8 @@ static const char *set_room_option(piece name, piece value, cairn_config_room *o
             "position-steps must be in [1, 10000]"},
         {"rotation-bits", CAIRN_ROTATION_BITS_MIN, CAIRN_ROTATION_BITS_MAX,
             &out->settings.rotation_bits, "rotation-bits must be in [7, 15]"},
+        {"coded-together", 1, CAIRN_BODIES_MAX, &out->settings.coded_together_max,
+            "coded-together must be in [1, 131072]"},
         {"view-distance", 1, CAIRN_VIEW_DISTANCE_MAX, &out->settings.view_distance_m,
             "view-distance must be in [1, 100000]"},
         {"client-bytes", CAIRN_VIEW_BYTES_MIN, UINT32_MAX, &out->settings.client_bytes_per_second,
@@ -91,7 +93,8 @@ static const char *set_room_option(piece name, piece value, cairn_config_room *o
         }
     }
     if (!is_word(name, "record")) {
-        return "options are rate, snapshots, position-steps, rotation-bits, view-distance, "
+        return "options are rate, snapshots, position-steps, rotation-bits, coded-together, "
+               "view-distance, "
                "client-bytes, room-bytes, players, wait, idle, cost and record";
     }
     return copy_text(value, out->record_file, sizeof out->record_file)
@@ -357,6 +360,11 @@ static const cairn_flag flags[] = {
         "bits of each component to which snapshots round rotations (the scene's, else 9)",
         CAIRN_FLAG_U32, .out = &values.all_rooms.rotation_bits, .least = CAIRN_ROTATION_BITS_MIN,
         .most = CAIRN_ROTATION_BITS_MAX},
+    {"--coded-together", "CAIRN_CODED_TOGETHER", "N",
+        "snapshots in which more bodies moved are coded faster and get longer (the scene's, else "
+        "256)",
+        CAIRN_FLAG_U32, .out = &values.all_rooms.coded_together_max, .least = 1,
+        .most = CAIRN_BODIES_MAX},
     {"--view-distance", "CAIRN_VIEW_DISTANCE", "M",
         "how far from its own body a client is sent bodies, in metres (no limit)", CAIRN_FLAG_U32,
         .out = &values.all_rooms.view_distance_m, .least = 1, .most = CAIRN_VIEW_DISTANCE_MAX},

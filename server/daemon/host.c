@@ -189,6 +189,7 @@ static cairn_server_room_config settings_of(const cairn_daemon *p, const cairn_c
     room.snapshot_rate_hz = or_else(own->snapshot_rate_hz, room.snapshot_rate_hz);
     room.position_steps_per_m = or_else(own->position_steps_per_m, room.position_steps_per_m);
     room.rotation_bits = or_else(own->rotation_bits, room.rotation_bits);
+    room.coded_together_max = or_else(own->coded_together_max, room.coded_together_max);
     room.view_distance_m = or_else(own->view_distance_m, room.view_distance_m);
     room.client_bytes_per_second =
         or_else(own->client_bytes_per_second, room.client_bytes_per_second);

@@ -91,6 +91,7 @@ static void put_settings(cairn_archive *a, cairn_server_room_config *config) {
     cairn_archive_u32(a, "a room's rate", &config->snapshot_rate_hz, 1, CAIRN_TICK_RATE_HZ_MAX);
     cairn_archive_u32(a, "a room's steps", &config->position_steps_per_m, 1, UINT32_MAX);
     cairn_archive_u32(a, "a room's bits", &config->rotation_bits, 1, 32);
+    cairn_archive_u32(a, "a room's coding", &config->coded_together_max, 1, CAIRN_BODIES_MAX);
     cairn_archive_u32(a, "a room's view", &config->view_distance_m, 0, UINT32_MAX);
     cairn_archive_u32(a, "a room's bytes", &config->client_bytes_per_second, 0, UINT32_MAX);
     cairn_archive_u32(a, "a room's bytes", &config->room_bytes_per_second, 0, UINT32_MAX);

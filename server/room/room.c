@@ -69,7 +69,10 @@ static const char *resolve_settings(const cairn_server_room_config *config, cair
         settings->rotation_bits, scene != NULL ? scene->rotation_bits : 0, ROTATION_BITS_DEFAULT);
     const uint32_t steps = first_not_0(settings->position_steps_per_m,
         scene != NULL ? scene->position_steps_per_m : 0, POSITION_STEPS_PER_M_DEFAULT);
+    const uint32_t together = first_not_0(settings->coded_together_max,
+        scene != NULL ? scene->coded_together_max : 0, CAIRN_CODED_TOGETHER_DEFAULT);
     settings->rotation_bits = bits;
+    settings->coded_together_max = together;
     settings->position_steps_per_m = steps;
     return settings->players_max < 1 || settings->players_max > CAIRN_SLOTS_MAX
                ? "players_max is outside its range"
@@ -88,7 +91,8 @@ static const char *resolve_settings(const cairn_server_room_config *config, cair
            : steps > CAIRN_POSITION_STEPS_PER_M_MAX ? "position_steps_per_m is outside its range"
            : bits < CAIRN_ROTATION_BITS_MIN || bits > CAIRN_ROTATION_BITS_MAX
                ? "rotation_bits is outside its range"
-               : NULL;
+           : together > CAIRN_BODIES_MAX ? "coded_together_max is outside its range"
+                                         : NULL;
 }
 
 static cairn_status create_memory(const cairn_room_source *source, cairn_room *room) {
@@ -208,7 +212,8 @@ void cairn_room_finish_job(cairn_room *room) {
 cairn_quantisation cairn_room_quantisation(const cairn_room *room) {
     return (cairn_quantisation){
         .position_step_m = 1.0f / (float)room->settings.position_steps_per_m,
-        .rotation_bits = room->settings.rotation_bits};
+        .rotation_bits = room->settings.rotation_bits,
+        .coded_together_max = room->settings.coded_together_max};
 }
 
 void cairn_room_observe_end(cairn_room *room, uint64_t now_ns) {

@@ -46,6 +46,7 @@ static void expect_equal(const cairn_snapshot_frame *a, const cairn_snapshot_fra
         assert_int_equal(a->bodies[i].leader, b->bodies[i].leader);
     }
     assert_memory_equal(&a->gravity, &b->gravity, sizeof a->gravity);
+    assert_memory_equal(&a->quantisation, &b->quantisation, sizeof a->quantisation);
     assert_int_equal(cairn_snapshot_frame_check(a), cairn_snapshot_frame_check(b));
 }
 
@@ -167,6 +168,9 @@ static void play_history(uint64_t seed) {
     for (uint32_t i = 0; i < ROOM; i += 1 + (uint32_t)(seed % 3)) {
         draw_body(&random, &h->sketches[i], i);
     }
+    for (uint32_t i = 0; i < HELD; ++i) {
+        h->sent[i].quantisation.coded_together_max = seed % 2 == 0 ? 2 : ROOM;
+    }
     for (; h->count < HELD; ++h->count) {
         cairn_snapshot_frame *sent = &h->sent[h->count];
         cairn_snapshot_frame *received = &h->received[h->count];
@@ -273,7 +277,7 @@ TEST("any bytes give a frame with room, or are refused") {
         draw_body(&random, &sketches[i], i);
     }
     draw_frame(&baseline, sketches, 5);
-    for (uint32_t round = 0; round < 3000; ++round) {
+    for (uint32_t round = 0; round < 12000; ++round) {
         uint8_t bytes[100];
         for (uint32_t i = 0; i < sizeof bytes; ++i) {
             bytes[i] = (uint8_t)cairn_random_next(&random);

@@ -27,6 +27,7 @@ static void start(void) {
     CAIRN_ASSERT(cairn_snapshot_frame_create(&again, BODIES_MAX) == CAIRN_OK);
     for (uint32_t i = 0; i < BASES; ++i) {
         frames_fill(&bases[i], BODIES_MAX, 3, i);
+        bases[i].quantisation.coded_together_max = i == 1 ? 1 : BODIES_MAX;
     }
 }
 

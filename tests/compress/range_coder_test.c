@@ -64,6 +64,40 @@ TEST("raw numbers of every width come back") {
     }
 }
 
+// The last bytes may be zeros: none is left out.
+TEST("a tail comes back after any decisions, and costs at most three bytes more than itself") {
+    static script s;
+    for (uint64_t seed = 0; seed < 200; ++seed) {
+        cairn_random random = cairn_random_of(seed);
+        uint8_t tail[64], bytes[256], again[256], found[64];
+        const uint32_t count = (uint32_t)(seed % 60);
+        const size_t tail_size = 1 + (size_t)cairn_random_below(&random, sizeof tail);
+        draw(&s, seed);
+        cairn_random_fill(&random, tail, tail_size);
+        tail[0] = seed % 3 == 0 ? 0 : tail[0];
+        const size_t without = encode(&s, count, bytes, sizeof bytes);
+        cairn_range_coder encoder = cairn_range_encoder(bytes, sizeof bytes);
+        cairn_range_coder narrow = cairn_range_encoder(again, 0);
+        for (uint32_t i = 0; i < count; ++i) {
+            cairn_code_bit(&encoder, &s.likely[i], s.bits[i]);
+            cairn_code_bit(&narrow, &s.likely[i], s.bits[i]);
+        }
+        encoder.tail = narrow.tail = tail;
+        encoder.tail_size = narrow.tail_size = tail_size;
+        const size_t size = cairn_range_finish(&encoder);
+        assert_in_range(size, tail_size, without + tail_size + 3);
+        cairn_range_coder decoder = cairn_range_decoder(bytes, size);
+        for (uint32_t i = 0; i < count; ++i) {
+            assert_int_equal(cairn_code_bit(&decoder, &s.likely[i], false), s.bits[i]);
+        }
+        assert_int_equal(cairn_range_tail(&decoder, found, tail_size), tail_size);
+        assert_memory_equal(found, tail, tail_size);
+        narrow.bytes = again;
+        narrow.size = size - 1;
+        assert_true(cairn_range_finish(&narrow) == SIZE_MAX);
+    }
+}
+
 TEST("decisions that were sure take no bytes") {
     const cairn_probability sure = 65535;
     uint8_t bytes[16];

@@ -111,6 +111,13 @@ static cairn_codec_frames frames_of(const history *h, uint64_t seed) {
         .ticks_earliest = 1 + (uint32_t)(seed % 4)};
 }
 
+// Snapshots in which at most so many bodies changed.
+static void code_together(cairn_snapshot_codec *codec, uint32_t bodies) {
+    cairn_codec_settings settings = cubes_settings();
+    settings.quantisation.coded_together_max = bodies;
+    assert_int_equal(cairn_snapshot_codec_set(codec, &settings), CAIRN_OK);
+}
+
 TEST("every snapshot comes back, whatever the frames before it were") {
     const cairn_codec_settings settings = cubes_settings();
     cairn_snapshot_codec *encoder = codec_of(&settings), *decoder = codec_of(&settings);
@@ -119,6 +126,8 @@ TEST("every snapshot comes back, whatever the frames before it were") {
         static history h;
         draw_history(&h, seed);
         const cairn_codec_frames frames = frames_of(&h, seed);
+        code_together(encoder, seed % 3 == 0 ? 0 : BODIES);
+        code_together(decoder, seed % 3 == 0 ? 0 : BODIES);
         const size_t size =
             cairn_snapshot_encode(encoder, &frames, h.frames[3], packet, sizeof packet);
         assert_true(size < sizeof packet);
@@ -126,6 +135,8 @@ TEST("every snapshot comes back, whatever the frames before it were") {
         cairn_quantised_body out[BODIES];
         assert_int_equal(cairn_snapshot_decode(decoder, &frames, exact, size, out), CAIRN_OK);
         assert_memory_equal(out, h.frames[3], sizeof out);
+        assert_true(size == 0 || cairn_snapshot_encode(
+                                     encoder, &frames, h.frames[3], packet, size - 1) == SIZE_MAX);
         free(exact);
     }
     cairn_snapshot_codec_destroy(encoder);
@@ -163,6 +174,7 @@ TEST("any bytes decode to poses in range or are refused") {
         uint8_t *exact = kit_exact_copy(bytes, size);
         const cairn_codec_frames frames = frames_of(&h, seed);
         cairn_quantised_body out[BODIES];
+        code_together(codec, seed % 2 == 0 ? 0 : BODIES);
         if (cairn_snapshot_decode(codec, &frames, exact, size, out) == CAIRN_OK) {
             for (uint32_t i = 0; i < BODIES; ++i) {
                 for (uint32_t k = 0; k < 3; ++k) {
@@ -189,6 +201,9 @@ TEST("settings out of range are refused") {
     settings.quantisation.rotation_bits = 16;
     assert_int_equal(cairn_snapshot_codec_create(&settings, 10, &codec), CAIRN_INVALID_ARGUMENT);
     settings = cubes_settings();
+    settings.quantisation.coded_together_max = CAIRN_BODIES_MAX + 1;
+    assert_int_equal(cairn_snapshot_codec_create(&settings, 10, &codec), CAIRN_INVALID_ARGUMENT);
+    settings = cubes_settings();
     settings.tick_rate_hz = 0;
     assert_int_equal(cairn_snapshot_codec_create(&settings, 10, &codec), CAIRN_INVALID_ARGUMENT);
     settings = cubes_settings();
@@ -199,9 +214,11 @@ TEST("settings out of range are refused") {
 // ---- Motion
 
 // Mean bytes of the snapshots of a set.
-static double mean_size(const cubes_set *set, const cairn_snapshot_model *model) {
+static double mean_size(
+    const cubes_set *set, const cairn_snapshot_model *model, uint32_t coded_together_max) {
     cairn_codec_settings settings = set->settings;
     settings.model = model;
+    settings.quantisation.coded_together_max = coded_together_max;
     cairn_snapshot_codec *codec = codec_of(&settings);
     static uint8_t packet[PACKET_MAX];
     double bytes = 0.0;
@@ -217,13 +234,27 @@ static double mean_size(const cubes_set *set, const cairn_snapshot_model *model)
 // Blasts among 900 cubes; their first ones, since what goes on longer costs less.
 TEST("a body that moved costs less than 26.5 bits, and without tables more than 28") {
     cubes_set set = cubes_simulate(CUBES_HEAVY, 100, 60, 100);
-    const double size = mean_size(&set, NULL);
+    const double size = mean_size(&set, NULL, CUBES_COUNT);
     assert_true(8.0 * size / cubes_changed(&set) < 26.5);
     static cairn_snapshot_model flat; // a velocity that stays, all decisions even at first
     for (uint32_t i = 0; i < sizeof flat.likely / sizeof(cairn_probability); ++i) {
         ((cairn_probability *)&flat.likely)[i] = 32768;
     }
-    assert_true(8.0 * mean_size(&set, &flat) / cubes_changed(&set) > 28.0);
+    assert_true(8.0 * mean_size(&set, &flat, CUBES_COUNT) / cubes_changed(&set) > 28.0);
+    cubes_free(&set);
+}
+
+// The same motion. Where fewer bodies changed than the setting says nothing becomes longer.
+TEST("bodies that are coded alone cost at most half as much again") {
+    cubes_set set = cubes_simulate(CUBES_HEAVY, 100, 60, 100);
+    const double together = mean_size(&set, NULL, CUBES_COUNT);
+    const double alone = mean_size(&set, NULL, 0);
+    const double usual = mean_size(&set, NULL, CAIRN_CODED_TOGETHER_DEFAULT);
+    printf("together %.0f, alone %.0f, as usual %.0f bytes\n", together, alone, usual);
+    assert_true(together < usual && usual <= alone && alone < 1.5 * together);
+    cubes_free(&set);
+    set = cubes_simulate(CUBES_MODERATE, 100, 60, 100);
+    assert_true(mean_size(&set, NULL, CUBES_COUNT) == mean_size(&set, NULL, 256));
     cubes_free(&set);
 }
 
@@ -235,9 +266,9 @@ TEST("tables of other motion cost a quarter more, and both ends must have the sa
     static cairn_snapshot_model own, wrong;
     trainer_train(&own, &blasts, 1);
     trainer_train(&wrong, &walk, 1);
-    const double size = mean_size(&blasts, &own);
-    const double size_default = mean_size(&blasts, NULL);
-    const double size_wrong = mean_size(&blasts, &wrong);
+    const double size = mean_size(&blasts, &own, CUBES_COUNT);
+    const double size_default = mean_size(&blasts, NULL, CUBES_COUNT);
+    const double size_wrong = mean_size(&blasts, &wrong, CUBES_COUNT);
     printf("own tables %.1f, default %.1f, wrong %.1f bytes\n", size, size_default, size_wrong);
     assert_true(size < size_default && size_default < size_wrong);
     assert_true(size_default < 1.06 * size && size_wrong < 1.5 * size);

@@ -55,6 +55,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         return 0;
     }
     draw_frames(data[0], bounds[data[1] % 5]);
+    const cairn_codec_settings settings = {
+        .quantisation = {1.0f / 512.0f, 9, data[0] % 5 == 0 ? 2 : BODIES},
+        .tick_rate_hz = 60,
+        .gravity = {.y = -9.81f}};
+    CAIRN_ASSERT(cairn_snapshot_codec_set(codec, &settings) == CAIRN_OK);
     const cairn_codec_frames held = {.count = 1u + data[1] / 5u % BODIES,
         .bodies = bodies,
         .baseline = frames[2],

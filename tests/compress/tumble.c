@@ -26,11 +26,13 @@ static float *vertical(tumble *t, cairn_vec3 *v) {
 
 void tumble_start(tumble *t, uint32_t kind, uint64_t seed) {
     static const cairn_codec_settings settings[TUMBLE_KINDS] = {
-        {.quantisation = {0.01f, 7}, .tick_rate_hz = RATE_HZ, .gravity = {-10.0f, 0.0f, 0.0f}},
-        {.quantisation = {1.0f / 512.0f, 9},
+        {.quantisation = {0.01f, 7, TUMBLE_COUNT},
+            .tick_rate_hz = RATE_HZ,
+            .gravity = {-10.0f, 0.0f, 0.0f}},
+        {.quantisation = {1.0f / 512.0f, 9, TUMBLE_COUNT},
             .tick_rate_hz = RATE_HZ,
             .gravity = {0.0f, -10.0f, 0.0f}},
-        {.quantisation = {CAIRN_POSITION_STEP_MIN, 15},
+        {.quantisation = {CAIRN_POSITION_STEP_MIN, 15, TUMBLE_COUNT},
             .tick_rate_hz = RATE_HZ,
             .gravity = {0.0f, 0.0f, -10.0f}}};
     *t = (tumble){.settings = settings[kind], .random = cairn_random_of(seed)};

@@ -262,8 +262,8 @@ TEST("a key is read from its owner's file alone, and wiped from its variable") {
 }
 
 #define OPTIONS                                                                                    \
-    "options are rate, snapshots, position-steps, rotation-bits, view-distance, client-bytes, "    \
-    "room-bytes, players, wait, idle, cost and record"
+    "options are rate, snapshots, position-steps, rotation-bits, coded-together, "                 \
+    "view-distance, client-bytes, room-bytes, players, wait, idle, cost and record"
 
 TEST("--room takes a name, a scene and options") {
     assert_true(read_with("--room", "side=demo"));
@@ -300,6 +300,7 @@ TEST("--room takes a name, a scene and options") {
         {"a=demo,rate=99999999999999999999999999", "rate must be in [10, 240]"},
         {"a=demo,position-steps=10001", "position-steps must be in [1, 10000]"},
         {"a=demo,rotation-bits=6", "rotation-bits must be in [7, 15]"},
+        {"a=demo,coded-together=0", "coded-together must be in [1, 131072]"},
         {"a=demo,snapshots=0", "snapshots must be in [1, 240]"},
         {"a=demo,players=257", "players must be in [1, 256]"},
         {"a=demo,wait=5001", "wait must be in [0, 5000]"},

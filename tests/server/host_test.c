@@ -186,8 +186,9 @@ TEST("what a room does not say is as the flags for all rooms say") {
     // Numbers that --room and --template have.
 #define NUMBERS(OF)                                                                                \
     {&(OF)->tick_rate_hz, &(OF)->snapshot_rate_hz, &(OF)->position_steps_per_m,                    \
-        &(OF)->rotation_bits, &(OF)->view_distance_m, &(OF)->client_bytes_per_second,              \
-        &(OF)->room_bytes_per_second, &(OF)->players_max, &(OF)->wait_ms}
+        &(OF)->rotation_bits, &(OF)->coded_together_max, &(OF)->view_distance_m,                   \
+        &(OF)->client_bytes_per_second, &(OF)->room_bytes_per_second, &(OF)->players_max,          \
+        &(OF)->wait_ms}
     uint32_t *const of_all[] = NUMBERS(all), *const of_own[] = NUMBERS(own);
     const uint32_t count = sizeof of_all / sizeof *of_all;
     for (uint32_t given = 0; given <= count; ++given) {
