@@ -25,6 +25,8 @@
 
 #define SPACING_M 4.0f
 #define TICK_RATE_HZ 60
+#define SPEED 6 // m/s
+#define BORN_MAX 4096
 #define JOIN_S 4 // and until views are full
 #define START_NS (5 * CAIRN_NS_PER_S)
 #define UNIX_S UINT64_C(1000000)
@@ -40,48 +42,80 @@ typedef struct bench {
     uint32_t bytes;   // of each client in a second; 0: as many as the path allows
     uint32_t shapes;  // of each body
     uint32_t loss_permille;
+    uint32_t speed; // of a client, m/s
+    bool together;  // clients are in one place
+    bool spread;    // as far from each other as the field allows
+    uint32_t born;  // bodies in a second, in the place of others
 } bench;
-static bench options = {.bodies = 20000, .clients = 200, .near = 500, .moving = 100, .seconds = 5};
+static bench options = {
+    .bodies = 20000, .clients = 200, .near = 500, .moving = 100, .seconds = 5, .speed = SPEED};
 
 // ------------------------------------------------------------------------------------- the world
 
 typedef struct field {
     cairn_body_id players[CAIRN_SLOTS_MAX];
+    uint32_t gone[BORN_MAX]; // places on the lattice of bodies that vanished
 } field;
 
 static uint32_t side(void) {
     return (uint32_t)ceilf(sqrtf((float)options.bodies));
 }
 
+// On a lattice.
+static void put_body(cairn_world *world, uint32_t i) {
+    cairn_body_def def = cairn_body_def_default();
+    cairn_shape_def shape = cairn_shape_def_default();
+    cairn_body_id body = 0;
+    cairn_shape_id id = 0;
+    def.position =
+        (cairn_vec3){(float)(i % side()) * SPACING_M, 1.0f, (float)(i / side()) * SPACING_M};
+    def.user = i;
+    (void)cairn_body_create(world, &def, &body);
+    shape.mask = 0;
+    for (uint32_t k = 0; k < options.shapes; ++k) {
+        (void)cairn_shape_create(world, body, &shape, &id);
+    }
+}
+
 static void start(cairn_world *world, void *state) {
     (void)state;
     for (uint32_t i = 0; i < options.bodies; ++i) {
-        cairn_body_def def = cairn_body_def_default();
-        cairn_shape_def shape = cairn_shape_def_default();
-        cairn_body_id body = 0;
-        cairn_shape_id id = 0;
-        def.position = (cairn_vec3){
-            (float)(i % side()) * SPACING_M, 1.0f, (float)(i / side()) * SPACING_M}; // a lattice
-        (void)cairn_body_create(world, &def, &body);
-        shape.mask = 0;
-        for (uint32_t k = 0; k < options.shapes; ++k) {
-            (void)cairn_shape_create(world, body, &shape, &id);
+        put_body(world, i);
+    }
+}
+
+// Bodies vanish, and others are born half a second later in their places.
+static void bear(cairn_world *world, field *f, const cairn_body_state *states, uint32_t count) {
+    const uint64_t tick = cairn_world_tick(world);
+    const uint64_t half_a_second = options.born / 2 + 1;
+    for (uint64_t n = tick * options.born / TICK_RATE_HZ;
+         n < (tick + 1) * options.born / TICK_RATE_HZ; ++n) {
+        const cairn_body_state *gone = &states[n * 7919 % count];
+        f->gone[n % BORN_MAX] = UINT32_MAX;
+        if (gone->owner == CAIRN_SLOT_NONE && cairn_body_destroy(world, gone->id) == CAIRN_OK) {
+            f->gone[n % BORN_MAX] = gone->user;
+        }
+        const uint32_t place =
+            n < half_a_second ? UINT32_MAX : f->gone[(n - half_a_second) % BORN_MAX];
+        if (place != UINT32_MAX) {
+            put_body(world, place);
         }
     }
 }
 
 // Each body turns towards another way every half second, and its speed changes: steps of 1 m/s and
 // 2 rad/s, around where it began.
-static void wander(cairn_world *world, uint32_t from, uint64_t tick) {
+static void wander(cairn_world *world, field *f, uint32_t from, uint64_t tick) {
     static cairn_body_state states[CAIRN_BODIES_MAX];
     const uint32_t count = cairn_world_bodies(world, states, CAIRN_BODIES_MAX);
     for (uint32_t i = from; i < count; i += 30) {
-        if (states[i].owner != CAIRN_SLOT_NONE || i * 61 % 100 >= options.moving) {
+        const uint32_t home = states[i].user;
+        if (states[i].owner != CAIRN_SLOT_NONE || home * 61 % 100 >= options.moving) {
             continue;
         }
-        cairn_random random = cairn_random_of(tick * CAIRN_BODIES_MAX + i);
-        const float home_x = (float)(i % side()) * SPACING_M;
-        const float home_z = (float)(i / side()) * SPACING_M;
+        cairn_random random = cairn_random_of(tick * CAIRN_BODIES_MAX + home);
+        const float home_x = (float)(home % side()) * SPACING_M;
+        const float home_z = (float)(home / side()) * SPACING_M;
         const cairn_vec3 at = states[i].position;
         const cairn_vec3 v = {4.0f * cairn_random_unit(&random) - 2.0f + 0.5f * (home_x - at.x),
             2.0f * cairn_random_unit(&random) - 1.0f + 0.5f * (1.0f - at.y),
@@ -90,6 +124,26 @@ static void wander(cairn_world *world, uint32_t from, uint64_t tick) {
             4.0f * cairn_random_unit(&random) - 2.0f, 4.0f * cairn_random_unit(&random) - 2.0f};
         (void)cairn_body_set_velocity(world, states[i].id, v, w);
     }
+    bear(world, f, states, count);
+}
+
+// Of a client on the field. One that is faster than others begins as much further inside as it
+// goes.
+static cairn_vec3 place_of(uint32_t slot) {
+    const float size = (float)side() * SPACING_M;
+    const float further = options.speed > SPEED ? 4.0f * (float)(options.speed - SPEED) : 0.0f;
+    const float margin = further < 0.5f * size ? further : 0.5f * size;
+    const uint32_t row = (uint32_t)ceilf(sqrtf((float)options.clients));
+    cairn_random random = cairn_random_of(slot);
+    float x = cairn_random_unit(&random);
+    float z = cairn_random_unit(&random);
+    if (options.spread) {
+        x = ((float)(slot % row) + 0.5f) / (float)row;
+        z = ((float)(slot / row) + 0.5f) / (float)((options.clients + row - 1) / row);
+    }
+    const float inside = options.together ? 1.0f : size - 2.0f * margin;
+    const float from = options.together ? 0.5f * size : margin;
+    return (cairn_vec3){from + inside * x, 1.0f, from + inside * z};
 }
 
 static void step(
@@ -100,18 +154,16 @@ static void step(
         const uint32_t slot = commands[i].slot;
         if (commands[i].kind == CAIRN_COMMAND_JOIN) {
             cairn_body_def def = cairn_body_def_default();
-            const float size = (float)side() * SPACING_M;
-            cairn_random random = cairn_random_of(slot);
-            def.position = (cairn_vec3){size * cairn_random_unit(&random), 1.0f, 0.0f};
-            def.position.z = size * cairn_random_unit(&random);
+            def.position = place_of(slot);
             (void)cairn_body_create(world, &def, &f->players[slot]);
             (void)cairn_body_set_owner(world, f->players[slot], slot);
         }
     }
-    wander(world, (uint32_t)(tick % 30), tick);
-    for (uint32_t slot = 0; slot < CAIRN_SLOTS_MAX; ++slot) { // back and forth at 6 m/s
+    wander(world, f, (uint32_t)(tick % 30), tick);
+    for (uint32_t slot = 0; slot < CAIRN_SLOTS_MAX; ++slot) { // back and forth
         if (f->players[slot] != 0 && (tick + 7 * slot) % 240 == 0) {
-            const float sign = (tick + 7 * slot) % 480 == 0 ? 6.0f : -6.0f;
+            const float speed = (float)options.speed;
+            const float sign = (tick + 7 * slot) % 480 == 0 ? speed : -speed;
             (void)cairn_body_set_velocity(world, f->players[slot],
                 (cairn_vec3){slot % 2 == 0 ? sign : 0.0f, 0.0f, slot % 2 == 0 ? 0.0f : sign},
                 (cairn_vec3){0});
@@ -293,7 +345,7 @@ static const cairn_scene *scene(void) {
     made.world.shape_capacity = options.bodies * options.shapes + 1;
     made.world.contact_capacity = 64;
     made.world.gravity = (cairn_vec3){0.001f, -0.001f, 0.001f};
-    made.world.sleep = 0;
+    made.world.sleep = options.moving == 0; // then all but the players sleep
     made.world.tick_rate_hz = TICK_RATE_HZ;
     return &made;
 }
@@ -428,6 +480,14 @@ int main(int argc, char **argv) {
             CAIRN_FLAG_U32, .out = &options.bytes, .most = 1000000},
         {"--loss", NULL, "PERMILLE", "of the datagrams (0)", CAIRN_FLAG_U32,
             .out = &options.loss_permille, .most = 500},
+        {"--speed", NULL, "M/S", "of a client (6)", CAIRN_FLAG_U32, .out = &options.speed,
+            .most = 100},
+        {"--together", NULL, NULL, "clients are in one place", CAIRN_FLAG_SWITCH,
+            .out = &options.together},
+        {"--spread", NULL, NULL, "clients are as far from each other as the field allows",
+            CAIRN_FLAG_SWITCH, .out = &options.spread},
+        {"--born", NULL, "N", "bodies in a second, for others that vanish (0)", CAIRN_FLAG_U32,
+            .out = &options.born, .most = BORN_MAX},
         {"--seconds", NULL, "S", "measured (5)", CAIRN_FLAG_U32, .out = &options.seconds,
             .least = 1, .most = 3600},
     };
