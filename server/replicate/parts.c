@@ -27,24 +27,49 @@
 #define STARVING_MS 500
 #define RANKS 1024
 
+// The samples that the client holds of one body. Those of others that it holds in the same
+// snapshots are mostly as far from their places in the newest one, since bodies come in order.
+typedef struct base_set {
+    uint64_t acked[CAIRN_PART_BASES];  // ticks; the first one is 0: none
+    bool same_places;                  // as in the newest snapshot, of all bodies
+    uint32_t shifts[CAIRN_PART_BASES]; // of places, modulo 2^32
+    cairn_body_sample bases[CAIRN_PART_BASES];
+    cairn_part_spans spans;
+} base_set;
+
+#define BASE_SETS 16 // a power of 2
+
 typedef struct sample_source {
     const cairn_baselines *baselines;
     const cairn_room_interest *interest;
     struct {
         uint64_t tick;
         const cairn_snapshot_frame *frame;
-    } found[8]; // by tick modulo 8
-    // Samples of the last body that had all it is known to have, but for their places, which are
-    // those of all bodies if no id changed since. Most bodies of a view have the same.
-    uint64_t last_acked[CAIRN_PART_BASES]; // 0: none
-    cairn_body_sample last[CAIRN_PART_BASES];
-    cairn_part_spans spans; // of the samples that were found last
+        uint32_t shift; // as in base_set
+    } found[8];         // by tick modulo 8
+    base_set sets[BASE_SETS];
 } sample_source;
 
-// The body's sample as it was sent at `tick`; `hint`: its place in the newest snapshot. frame NULL:
+// Where the body at `place` of the newest snapshot is in another one, which it mostly is at
+// `place` + *shift. False: it is not there.
+static bool find_place(const sample_source *source, const cairn_snapshot_frame *frame,
+    uint64_t tick, uint32_t place, uint32_t *shift) {
+    if (tick >= source->interest->same_ids_since) {
+        *shift = 0;
+        return true;
+    }
+    uint32_t found;
+    if (!cairn_snapshot_frame_find(
+            frame, source->interest->frame->ids[place], place + *shift, &found)) {
+        return false;
+    }
+    *shift = found - place;
+    return true;
+}
+
+// The sample, as it was sent at `tick`, of the body at `place` of the newest snapshot. frame NULL:
 // its snapshot was dropped here, or is so old that the client may have dropped it.
-static cairn_body_sample sample_at(
-    sample_source *source, uint64_t tick, cairn_body_id id, uint32_t hint) {
+static cairn_body_sample sample_at(sample_source *source, uint64_t tick, uint32_t place) {
     cairn_body_sample none = {.frame = NULL};
     if (tick == 0) {
         return none;
@@ -53,12 +78,12 @@ static cairn_body_sample sample_at(
         const cairn_baseline *recent = cairn_baselines_find_recent(source->baselines, tick);
         source->found[tick % 8].tick = tick;
         source->found[tick % 8].frame = recent != NULL ? &recent->frame : NULL;
+        source->found[tick % 8].shift = 0;
     }
     const cairn_snapshot_frame *frame = source->found[tick % 8].frame;
-    uint32_t place = hint;
-    return frame != NULL && (tick >= source->interest->same_ids_since ||
-                                cairn_snapshot_frame_find(frame, id, hint, &place))
-               ? (cairn_body_sample){.frame = frame, .place = place, .tick = tick}
+    uint32_t *shift = &source->found[tick % 8].shift;
+    return frame != NULL && find_place(source, frame, tick, place, shift)
+               ? (cairn_body_sample){.frame = frame, .place = place + *shift, .tick = tick}
                : none;
 }
 
@@ -78,46 +103,60 @@ static cairn_body_sample sample_at_rest(
                   : (cairn_body_sample){.frame = NULL};
 }
 
-// The same samples as those of the last body.
-static bool find_again(sample_source *source, const cairn_view_member *member, uint32_t place,
-    cairn_body_sample bases[CAIRN_PART_BASES]) {
-    const uint64_t *a = source->last_acked, *b = member->acked;
+static base_set *set_of(sample_source *source, const cairn_view_member *member) {
+    const uint64_t *acked = member->acked;
+    const uint64_t mixed = (acked[0] + 3 * acked[1] + 9 * acked[2]) * UINT64_C(0x9e3779b97f4a7c15);
+    return &source->sets[mixed >> 32 & (BASE_SETS - 1)];
+}
+
+// In the same snapshots as another body.
+static bool find_again(const sample_source *source, base_set *set, const cairn_view_member *member,
+    uint32_t place, cairn_body_sample bases[CAIRN_PART_BASES]) {
+    const uint64_t *a = set->acked, *b = member->acked;
     if (a[0] == 0 || ((a[0] ^ b[0]) | (a[1] ^ b[1]) | (a[2] ^ b[2])) != 0) {
         return false;
     }
     for (uint32_t i = 0; i < CAIRN_PART_BASES; ++i) {
-        bases[i] = source->last[i];
-        bases[i].place = place;
+        bases[i] = set->bases[i];
+        bases[i].place = place + set->shifts[i];
+    }
+    for (uint32_t i = 0; !set->same_places && i < CAIRN_PART_BASES && bases[i].frame != NULL; ++i) {
+        if (!find_place(source, bases[i].frame, a[i], place, &set->shifts[i])) {
+            return false;
+        }
+        bases[i].place = place + set->shifts[i];
     }
     return true;
 }
 
-// And source->spans.
-static void find_bases(sample_source *source, const cairn_view_member *member, uint32_t place,
-    cairn_body_sample bases[CAIRN_PART_BASES]) {
-    if (find_again(source, member, place, bases)) {
-        return;
+// Returns what follows from their ticks.
+static const cairn_part_spans *find_bases(sample_source *source, const cairn_view_member *member,
+    uint32_t place, cairn_body_sample bases[CAIRN_PART_BASES]) {
+    base_set *set = set_of(source, member);
+    if (find_again(source, set, member, place, bases)) {
+        return &set->spans;
     }
-    const uint64_t oldest = member->acked[2] != 0   ? member->acked[2]
-                            : member->acked[1] != 0 ? member->acked[1]
-                                                    : member->acked[0];
-    source->last_acked[0] = 0;
-    bases[0] = sample_at(source, member->acked[0], member->id, place);
+    *set = (base_set){.acked = {0}};
+    bases[0] = sample_at(source, member->acked[0], place);
     bases[1] = bases[2] = (cairn_body_sample){.frame = NULL};
     if (bases[0].frame == NULL) {
         bases[0] = member->acked[0] != 0 ? sample_at_rest(source, member, place) : bases[0];
     } else {
         for (uint32_t i = 1; i < CAIRN_PART_BASES && bases[i - 1].frame != NULL; ++i) {
-            bases[i] = sample_at(source, member->acked[i], member->id, place);
+            bases[i] = sample_at(source, member->acked[i], place);
         }
-        if (oldest >= source->interest->same_ids_since) {
-            memcpy(source->last_acked, member->acked, sizeof source->last_acked);
-            memcpy(source->last, bases, sizeof source->last);
-        }
+        memcpy(set->acked, member->acked, sizeof set->acked);
+    }
+    set->same_places = true;
+    for (uint32_t i = 0; i < CAIRN_PART_BASES && bases[i].frame != NULL; ++i) {
+        set->bases[i] = bases[i];
+        set->shifts[i] = bases[i].place - place;
+        set->same_places = set->same_places && bases[i].tick >= source->interest->same_ids_since;
     }
     if (bases[0].frame != NULL) {
-        source->spans = cairn_part_spans_of(source->interest->frame, bases);
+        set->spans = cairn_part_spans_of(source->interest->frame, bases);
     }
+    return &set->spans;
 }
 
 // ------------------------------------------------------------------------------------- the budget
@@ -185,7 +224,7 @@ static float error_of(part_pass *pass, const cairn_view_member *member) {
     const cairn_vec3 half = frame->bodies[place].half_extents;
     const float radius = half.x + half.y + half.z + 0.01f;
     const uint64_t tick = member->sent > member->acked[0] ? member->sent : member->acked[0];
-    const cairn_body_sample shown = sample_at(&pass->source, tick, member->id, place);
+    const cairn_body_sample shown = sample_at(&pass->source, tick, place);
     if (member->acked[0] == 0 || shown.frame == NULL) {
         return 0.5f + radius;
     }
@@ -332,7 +371,7 @@ static void put_member(part_pass *pass, cairn_part_writer *writer, cairn_view_me
     } else {
         const uint32_t place = interest->places[index] - 1;
         cairn_body_sample bases[CAIRN_PART_BASES];
-        find_bases(&pass->source, member, place, bases);
+        const cairn_part_spans *spans = find_bases(&pass->source, member, place, bases);
         if (bases[0].frame == NULL) {
             member->acked[0] = member->acked[1] = member->acked[2] = 0;
             cairn_part_enter(writer, place);
@@ -342,7 +381,6 @@ static void put_member(part_pass *pass, cairn_part_writer *writer, cairn_view_me
             const bool rested = interest->last != NULL && member->sent < interest->last->tick &&
                                 history->changed == interest->tick &&
                                 history->before <= member->sent;
-            const cairn_part_spans *spans = &pass->source.spans;
             cairn_part_chunk chunk;
             cairn_room_interest_chunk(pass->interest, place, bases, spans, rested, &chunk);
             cairn_part_go_on(writer, place, bases, spans, &chunk, history->hash);
