@@ -52,6 +52,8 @@ struct cairn_baselines {
     uint32_t body_capacity;
     uint32_t count;
     uint32_t newest;
+    bool checked;         // `check` is that of the newest snapshot: parts of it need none
+    uint32_t check;       // cairn_snapshot_frame_check
     cairn_baseline *ring; // frames have room for as many bodies as they needed so far
     cairn_quantisation quantisation;
     uint32_t shared_words; // of each
@@ -278,7 +280,7 @@ bool cairn_baselines_take(cairn_baselines *baselines, const cairn_world *world,
     baselines->off_grid = 0;
     forget_deltas(baselines);
     take_velocities(baselines, frame->count);
-    snapshot->check = cairn_snapshot_frame_check(frame);
+    baselines->checked = false;
     add_shared_words(baselines, world, snapshot);
     return true;
 }
@@ -531,13 +533,21 @@ static size_t write_snapshot(const cairn_session *session, cairn_baselines *base
     return size <= CAIRN_MESSAGE_SIZE_MAX ? size : 0;
 }
 
+static uint32_t check_newest(cairn_baselines *baselines) {
+    if (!baselines->checked) {
+        baselines->check = cairn_snapshot_frame_check(&cairn_baselines_newest(baselines)->frame);
+        baselines->checked = true;
+    }
+    return baselines->check;
+}
+
 // In the room before the payload.
-static void write_head(cairn_session *session, const cairn_baselines *baselines,
+static void write_head(cairn_session *session, cairn_baselines *baselines,
     const cairn_baseline *const bases[3], cairn_snapshot_message *out) {
     const cairn_baseline *newest = cairn_baselines_newest(baselines);
     cairn_snapshot_head head = {.tick = newest->frame.tick,
         .world_epoch = session->world_epoch,
-        .check = newest->check,
+        .check = check_newest(baselines),
         .timing = cairn_input_timing_report(&session->input_timing, session->room, session->slot),
         .shared_words = baselines->shared_words};
     for (uint32_t k = 0; k < 3 && bases[0] != NULL; ++k) {

@@ -23,7 +23,6 @@ typedef struct cairn_baselines cairn_baselines;
 
 typedef struct cairn_baseline {
     cairn_snapshot_frame frame;
-    uint32_t check;   // cairn_snapshot_frame_check
     uint32_t *shared; // the rules' shared part
 } cairn_baseline;
 

@@ -364,7 +364,6 @@ TEST("a snapshot of what changed is that of the whole world") {
         const cairn_baseline *a = cairn_baselines_newest(t.watched);
         const cairn_baseline *b = cairn_baselines_newest(t.whole);
         expect_same_frames(&a->frame, &b->frame);
-        assert_int_equal(a->check, b->check);
         if (n % 200 == 199) {
             cairn_baselines_forget(t.watched); // nobody is shown snapshots for a while
         }
