@@ -259,6 +259,7 @@ static void choose_some(part_pass *pass, int64_t budget) {
         if (member->waiting == 0) {
             continue;
         }
+        cairn_view_look(view, member, pass->interest);
         const float near = 1.0f / (1.0f + 0.1f * member->distance_m);
         member->priority += member->leaving ? 1e3f : error_of(pass, member) * member->weight * near;
         // Of a world that has just begun to arrive all bodies wait: the nearest come first.

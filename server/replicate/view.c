@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "server/replicate/view.h"
 
+#include <float.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -37,8 +38,21 @@ static void set_held(cairn_view *view, uint32_t index, bool held) {
         (uint8_t)(held ? view->held[index / 8] | bit : view->held[index / 8] & ~bit);
 }
 
-static void note_gone(cairn_view *view, uint32_t index) {
+// A body that the view may find again if it comes back. If the list is full, the view searches
+// again next time.
+static void list_found(cairn_view *view, cairn_body_id id) {
+    cairn_view_search *search = &view->search;
+    if (search->count < search->room) {
+        search->found[search->count++] = id;
+    } else {
+        search->looked = 0;
+    }
+}
+
+static void note_gone(cairn_view *view, cairn_body_id id) {
+    const uint32_t index = cairn_id_index(id);
     set_held(view, index, false);
+    list_found(view, id);
     if (view->gone_count < CAIRN_VIEW_GONE_MAX) {
         view->gone[view->gone_count] = index;
     }
@@ -91,20 +105,26 @@ size_t cairn_view_bytes(const cairn_view *view) {
     return bytes;
 }
 
-bool cairn_view_shows(const cairn_view *view, cairn_body_id body) {
-    if (!cairn_view_holds(view, cairn_id_index(body))) {
-        return false;
-    }
+// The member with this id index, or the one after where it would be.
+static uint32_t find_member(const cairn_view *view, uint32_t index) {
     uint32_t low = 0;
     for (uint32_t high = view->count; low < high;) {
         const uint32_t middle = low + (high - low) / 2;
-        if (cairn_id_index(view->members[middle].id) < cairn_id_index(body)) {
+        if (cairn_id_index(view->members[middle].id) < index) {
             low = middle + 1;
         } else {
             high = middle;
         }
     }
-    return low < view->count && view->members[low].id == body && !view->members[low].leaving;
+    return low;
+}
+
+bool cairn_view_shows(const cairn_view *view, cairn_body_id body) {
+    if (!cairn_view_holds(view, cairn_id_index(body))) {
+        return false;
+    }
+    const uint32_t m = find_member(view, cairn_id_index(body));
+    return m < view->count && view->members[m].id == body && !view->members[m].leaving;
 }
 
 // ----------------------------------------------------------------------------------------- the set
@@ -119,6 +139,8 @@ typedef struct set_pass {
     uint32_t own; // place + 1 of the player's own body; 0: none
     cairn_view_point point;
     uint32_t entrant_count;
+    bool follows; // on the last snapshot's set: what members know of their distances is valid
+    bool still;   // and nothing can enter or leave but what jumped
 } set_pass;
 
 // How much the body matters to the player; 0: it is hidden.
@@ -186,22 +208,49 @@ static void note_entrant(set_pass *pass, uint32_t place) {
     }
 }
 
+// Whether the view's last update was at the snapshot before this one, with the same radius.
+static bool follows_last(const set_pass *pass) {
+    const cairn_view_search *search = &pass->view->search;
+    const cairn_room_interest *interest = pass->interest;
+    const float radius_m = pass->point.radius_m;
+    return interest->last != NULL && search->looked != 0 &&
+           search->looked == interest->last->tick && !(search->radius_m < radius_m) &&
+           !(search->radius_m > radius_m) && interest->jumped_count <= CAIRN_JUMPED_MAX;
+}
+
+static float way_between(cairn_vec3 a, cairn_vec3 b) {
+    const float x = a.x - b.x, y = a.y - b.y, z = a.z - b.z;
+    return cairn_float_sqrt(x * x + y * y + z * z);
+}
+
 // Whether no body can enter but those found by the last search and those that jumped since the last
 // snapshot.
 static bool is_search_valid(const set_pass *pass) {
     const cairn_view_search *search = &pass->view->search;
-    const cairn_room_interest *interest = pass->interest;
     const float radius_m = pass->point.radius_m;
-    if (interest->last == NULL || search->looked == 0 || search->looked != interest->last->tick ||
-        interest->jumped_count > CAIRN_JUMPED_MAX || search->radius_m != radius_m) {
-        return false;
-    }
-    const cairn_vec3 a = pass->point.center, b = search->center;
-    const float x = a.x - b.x, y = a.y - b.y, z = a.z - b.z;
-    const double gone_m = (double)cairn_float_sqrt(x * x + y * y + z * z) + interest->travelled_m -
-                          search->travelled_m;
+    const double gone_m = (double)way_between(pass->point.center, search->center) +
+                          pass->interest->travelled_m - search->travelled_m;
     // A little less than what lies between, for rounding.
-    return gone_m < 0.99 * (double)(radius_m * (LEAVE_RATIO - 1.0f));
+    return follows_last(pass) && gone_m < 0.99 * (double)(radius_m * (LEAVE_RATIO - 1.0f)) &&
+           search->gone_m < radius_m;
+}
+
+// As the last snapshot.
+static bool has_same_ids(const cairn_room_interest *interest) {
+    return interest->same_ids_since < interest->tick;
+}
+
+// On the way from the last update.
+static void go_on(set_pass *pass) {
+    cairn_view_search *search = &pass->view->search;
+    const double travelled_m = pass->interest->travelled_m;
+    const float step_m = way_between(pass->point.center, search->last_center) +
+                         (float)(travelled_m - search->last_travelled_m);
+    pass->still = pass->follows && !(step_m > 0.0f) && pass->interest->jumped_count == 0 &&
+                  has_same_ids(pass->interest);
+    search->gone_m += step_m;
+    search->last_center = pass->point.center;
+    search->last_travelled_m = travelled_m;
 }
 
 static bool search_again(set_pass *pass) {
@@ -218,28 +267,30 @@ static bool search_again(set_pass *pass) {
         search->found = found;
         search->room = room;
     }
+    search->count = 0;
     for (uint32_t i = 0; i < count; ++i) {
-        search->found[i] = interest->frame->ids[interest->near[i]];
+        const cairn_body_id id = interest->frame->ids[interest->near[i]];
+        search->found[search->count] = id;
+        search->count += cairn_view_holds(pass->view, cairn_id_index(id)) ? 0 : 1;
     }
-    search->count = count;
-    search->center = pass->point.center;
+    search->gone_m = 0.0f;
+    search->center = search->last_center = pass->point.center;
     search->radius_m = pass->point.radius_m;
-    search->travelled_m = interest->travelled_m;
+    search->travelled_m = search->last_travelled_m = interest->travelled_m;
     return true;
 }
 
-// A body that jumped is found there if it is in sight. If the list is full, the view searches again
-// next time.
-static void add_found(set_pass *pass, uint32_t place) {
-    cairn_view_search *search = &pass->view->search;
+// A body that jumped is found there if it is in sight, and a member that jumped is looked at.
+static void follow_jump(set_pass *pass, uint32_t place) {
+    cairn_view *view = pass->view;
+    const cairn_body_id id = pass->interest->frame->ids[place];
+    const uint32_t index = cairn_id_index(id);
     float distance_m;
     bool near;
-    if (is_in_sight(pass, place, &distance_m, &near)) {
-        if (search->count < search->room) {
-            search->found[search->count++] = pass->interest->frame->ids[place];
-        } else {
-            search->looked = 0;
-        }
+    if (cairn_view_holds(view, index)) {
+        view->members[find_member(view, index)].stays_m = 0.0f;
+    } else if (is_in_sight(pass, place, &distance_m, &near)) {
+        list_found(view, id);
     }
 }
 
@@ -254,9 +305,13 @@ static bool find_entrants(set_pass *pass) {
     cairn_room_interest *interest = pass->interest;
     cairn_view_search *search = &pass->view->search;
     interest->stamp += 1;
+    pass->follows = pass->rules == NULL || pass->rules->relevance == NULL;
     if (!(pass->point.radius_m > 0.0f)) {
+        pass->follows = pass->follows && follows_last(pass);
+        pass->still = pass->follows && has_same_ids(interest);
         search->radius_m = 0.0f;
-        for (uint32_t place = 0; place < interest->frame->count; ++place) {
+        search->looked = interest->tick;
+        for (uint32_t place = 0; !pass->still && place < interest->frame->count; ++place) {
             note_entrant(pass, place);
         }
         return true;
@@ -265,12 +320,14 @@ static bool find_entrants(set_pass *pass) {
     if (interest->wanted_m == 0.0f || leave_m < interest->wanted_m) {
         interest->wanted_m = leave_m;
     }
-    if (!is_search_valid(pass) && !search_again(pass)) {
-        search->looked = 0;
+    const bool valid = is_search_valid(pass);
+    pass->follows = pass->follows && valid;
+    if (!valid && !search_again(pass)) {
         return false;
     }
+    go_on(pass);
     search->looked = interest->tick;
-    for (uint32_t i = 0; i < search->count; ++i) {
+    for (uint32_t i = 0; !pass->still && i < search->count; ++i) {
         const uint32_t index = cairn_id_index(search->found[i]);
         const uint32_t place = interest->places[index];
         if (!cairn_view_holds(pass->view, index) && place != 0) {
@@ -279,7 +336,7 @@ static bool find_entrants(set_pass *pass) {
     }
     for (uint32_t i = 0; i < interest->jumped_count && i < CAIRN_JUMPED_MAX; ++i) {
         note_entrant(pass, interest->jumped[i]);
-        add_found(pass, interest->jumped[i]);
+        follow_jump(pass, interest->jumped[i]);
     }
     if (pass->own != 0) {
         note_entrant(pass, pass->own - 1);
@@ -291,6 +348,16 @@ static bool find_entrants(set_pass *pass) {
 static void enter(cairn_view *view, cairn_view_member *member, cairn_body_id id, uint64_t tick) {
     *member = (cairn_view_member){.id = id, .since = tick};
     view->shapes_owed = true;
+}
+
+// A little less, for rounding. What the client's own body is may change.
+static float stays_for(const set_pass *pass, uint32_t place, float distance_m) {
+    const float radius_m = pass->point.radius_m;
+    const float gone_m = pass->view->search.gone_m;
+    if (place == pass->own) {
+        return 0.0f;
+    }
+    return radius_m > 0.0f ? gone_m + (LEAVE_RATIO - 0.002f) * radius_m - distance_m : FLT_MAX;
 }
 
 // Whether the member stays in the list.
@@ -320,16 +387,27 @@ static bool follow(set_pass *pass, cairn_view_member *member) {
     if (stays && !member->leaving) {
         member->weight = weight;
         member->distance_m = distance_m;
+        member->stays_m = stays_for(pass, place, distance_m);
     }
     return true;
+}
+
+// Whether a member is known to be in sight without a look.
+static bool is_known(const set_pass *pass, const cairn_view_member *member) {
+    const cairn_room_interest *interest = pass->interest;
+    if (!pass->follows || !(pass->view->search.gone_m < member->stays_m)) {
+        return false;
+    }
+    const uint32_t place = interest->places[cairn_id_index(member->id)];
+    return has_same_ids(interest) || (place != 0 && interest->frame->ids[place - 1] == member->id);
 }
 
 static void follow_members(set_pass *pass) {
     cairn_view *view = pass->view;
     uint32_t kept = 0;
     for (uint32_t m = 0; m < view->count; ++m) {
-        if (!follow(pass, &view->members[m])) {
-            note_gone(view, cairn_id_index(view->members[m].id));
+        if (!is_known(pass, &view->members[m]) && !follow(pass, &view->members[m])) {
+            note_gone(view, view->members[m].id);
             continue;
         }
         if (kept != m) {
@@ -378,9 +456,12 @@ bool cairn_view_update(cairn_view *view, cairn_room_interest *interest, const ca
     view->opened = view->opened != 0 ? view->opened : interest->tick;
     find_point(&pass, (float)room->settings.view_distance_m);
     if (!find_entrants(&pass) || !reserve(view, view->count + pass.entrant_count)) {
+        view->search.looked = 0;
         return false;
     }
-    follow_members(&pass);
+    if (!pass.still) {
+        follow_members(&pass);
+    }
     merge_entrants(&pass);
     return true;
 }
@@ -413,7 +494,7 @@ void cairn_view_acknowledge(cairn_view *view, uint64_t tick) {
         const bool named = record != CAIRN_VIEW_NO_RECORD;
         const bool left = named && (record & CAIRN_VIEW_LEFT) != 0;
         if (left && member->leaving && tick >= member->since) {
-            note_gone(view, index);
+            note_gone(view, member->id);
             continue;
         }
         if (named && !left && !member->leaving) {

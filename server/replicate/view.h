@@ -24,8 +24,9 @@ typedef struct cairn_view_member {
     cairn_body_id id;
     bool shapes_sent; // or on their way
     float weight;     // how much it matters to this client
-    float distance_m;
-    float priority; // what was wrong with it at the client, summed up since it was sent
+    float distance_m; // when it was checked last, or when not all that waits could be sent
+    float stays_m;    // it is in sight while search.gone_m is less
+    float priority;   // what was wrong with it at the client, summed up since it was sent
     uint64_t acked[CAIRN_PART_BASES]; // ticks of samples that the client holds, newest first; 0
     uint64_t sent;                    // tick of the part that had it last; 0: none
     uint64_t since;                   // tick at which it entered or began to leave
@@ -57,7 +58,8 @@ static inline uint32_t cairn_view_part_record(
 
 // The bodies that were within the distance at which a body leaves when the view searched last.
 // Until the client's place and any body together went from there to the distance at which one
-// enters, only these can enter, and those that jumped.
+// enters, only these can enter, and those that jumped. What the view held then is listed when it
+// holds it no more.
 typedef struct cairn_view_search {
     cairn_body_id *found; // owned
     uint32_t count;
@@ -66,6 +68,10 @@ typedef struct cairn_view_search {
     cairn_vec3 center;
     float radius_m;
     double travelled_m; // of the room's interest then
+    // How far the client's place, on its way, and any body came since then.
+    float gone_m;
+    cairn_vec3 last_center; // of the last update
+    double last_travelled_m;
 } cairn_view_search;
 
 // Bodies that left and of which the client may have shapes still.
@@ -114,6 +120,16 @@ static inline bool cairn_view_holds(const cairn_view *view, uint32_t index) {
 // The set for the newest snapshot. Returns false if there was no memory for what enters.
 bool cairn_view_update(cairn_view *view, cairn_room_interest *interest, const cairn_room *room,
     const cairn_session *session);
+// How far the member is now. Of one that leaves it does not matter.
+static inline void cairn_view_look(
+    const cairn_view *view, cairn_view_member *member, const cairn_room_interest *interest) {
+    const cairn_view_search *search = &view->search;
+    const uint32_t place = interest->places[cairn_id_index(member->id)];
+    if (search->radius_m > 0.0f && place != 0 && !member->leaving) {
+        (void)cairn_room_interest_is_near(
+            interest, place - 1, search->last_center, search->radius_m, &member->distance_m);
+    }
+}
 // The client says that it holds the part of this tick. Ignored if it was sent none.
 void cairn_view_acknowledge(cairn_view *view, uint64_t tick);
 
