@@ -23,6 +23,7 @@ bool cairn_room_interest_create(
     }
     const size_t bodies = body_capacity;
     interest->history = calloc(bodies, sizeof *interest->history);
+    interest->changed = calloc((bodies + 63) / 64, sizeof *interest->changed);
     interest->places = calloc(6 * bodies, sizeof *interest->places);
     interest->bucket_ends = calloc(interest->bucket_count + 1, sizeof *interest->bucket_ends);
     interest->chunks = calloc(CHUNKS_PER_BODY * bodies, sizeof *interest->chunks);
@@ -30,9 +31,9 @@ bool cairn_room_interest_create(
     interest->spheres = calloc(2 * bodies, sizeof *interest->spheres);
     interest->jumped = calloc(CAIRN_JUMPED_MAX + 1, sizeof *interest->jumped);
     interest->shape_next = calloc((size_t)shape_capacity + 1, sizeof *interest->shape_next);
-    if (interest->history == NULL || interest->places == NULL || interest->bucket_ends == NULL ||
-        interest->chunks == NULL || interest->entrants == NULL || interest->spheres == NULL ||
-        interest->jumped == NULL || interest->shape_next == NULL) {
+    if (interest->history == NULL || interest->changed == NULL || interest->places == NULL ||
+        interest->bucket_ends == NULL || interest->chunks == NULL || interest->entrants == NULL ||
+        interest->spheres == NULL || interest->jumped == NULL || interest->shape_next == NULL) {
         return false;
     }
     interest->placed = interest->spheres + bodies;
@@ -46,6 +47,7 @@ bool cairn_room_interest_create(
 
 void cairn_room_interest_destroy(cairn_room_interest *interest) {
     free(interest->history);
+    free(interest->changed);
     free(interest->places);
     free(interest->bucket_ends);
     free(interest->chunks);
@@ -109,7 +111,9 @@ static void note_owner(cairn_room_interest *interest, uint32_t place, uint32_t *
 
 static void note_change(cairn_room_interest *interest, uint32_t place, bool renewed) {
     const cairn_snapshot_frame *frame = interest->frame;
-    cairn_body_history *history = &interest->history[cairn_id_index(frame->ids[place])];
+    const uint32_t index = cairn_id_index(frame->ids[place]);
+    cairn_body_history *history = &interest->history[index];
+    interest->changed[index / 64] |= UINT64_C(1) << index % 64;
     history->before = interest->last == NULL ? frame->tick : history->changed;
     history->changed = frame->tick;
     if (renewed) {
@@ -177,6 +181,7 @@ static void find_changes(cairn_room_interest *interest, bool same_cells) {
     const cairn_snapshot_frame *last = interest->last;
     const float step_m = frame->quantisation.position_step_m;
     const float jump = JUMP_CELLS * interest->cell_m / step_m;
+    memset(interest->changed, 0, (interest->capacity + 63) / 64 * sizeof *interest->changed);
     memset(interest->places, 0, interest->capacity * sizeof *interest->places);
     memset(interest->owned_places, 0, sizeof interest->owned_places);
     uint32_t last_owned[CAIRN_SLOTS_MAX] = {0};

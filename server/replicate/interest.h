@@ -54,7 +54,8 @@ typedef struct cairn_room_interest {
     const cairn_snapshot_frame *last;  // the one before; NULL: none
     uint64_t same_ids_since;           // tick since which all snapshots have the same bodies
     cairn_body_history *history;       // by id index
-    uint32_t *places;                  // by id index: place in the frame + 1; 0: none
+    uint64_t *changed; // a bit for each id index: it differs from the snapshot before
+    uint32_t *places;  // by id index: place in the frame + 1; 0: none
     // By cell of a grid over the two axes that are not up: places in the frame. What is wider than
     // a cell is in `wide`.
     float cell_m;
@@ -70,7 +71,7 @@ typedef struct cairn_room_interest {
     uint32_t owned_places[CAIRN_SLOTS_MAX]; // of the first body that a player owns, + 1; 0: none
     uint32_t *owned_next;                   // by place: of the next one of the same player, + 1
     cairn_stored_chunk *chunks;             // by place; some for each
-    uint32_t *near;                         // answers: places
+    uint32_t *near; // answers: places; then members of a view that are chosen
     // How far any body came in all snapshots so far, but for those that jumped: those that are new,
     // have other shapes or went far since the last snapshot. Their places are listed.
     double travelled_m;

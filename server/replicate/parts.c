@@ -170,7 +170,9 @@ typedef struct part_pass {
     cairn_view_part *part;
     bool again; // the client was sent a part of this tick: it becomes `part` again
     size_t size_max;
-    uint64_t late; // ticks
+    uint64_t late;    // ticks
+    uint32_t *chosen; // members: those that wait, then those that are sent
+    uint32_t chosen_count;
 } part_pass;
 
 static uint64_t least(uint64_t a, uint64_t b) {
@@ -254,11 +256,8 @@ static void choose_some(part_pass *pass, int64_t budget) {
     const uint64_t tick = pass->interest->tick;
     const uint64_t starving =
         (uint64_t)pass->session->room->settings.tick_rate_hz * STARVING_MS / 1000;
-    for (uint32_t m = 0; m < view->count; ++m) {
-        cairn_view_member *member = &view->members[m];
-        if (member->waiting == 0) {
-            continue;
-        }
+    for (uint32_t i = 0; i < pass->chosen_count; ++i) {
+        cairn_view_member *member = &view->members[pass->chosen[i]];
         cairn_view_look(view, member, pass->interest);
         const float near = 1.0f / (1.0f + 0.1f * member->distance_m);
         member->priority += member->leaving ? 1e3f : error_of(pass, member) * member->weight * near;
@@ -274,32 +273,69 @@ static void choose_some(part_pass *pass, int64_t budget) {
         rank -= 1;
         budget -= bits_by_rank[rank];
     }
-    for (uint32_t m = 0; m < view->count; ++m) {
-        cairn_view_member *member = &view->members[m];
-        const uint32_t own = member->waiting != 0 ? rank_of(member->priority) : 0;
-        member->chosen = member->waiting != 0 && own >= rank;
-        if (member->waiting != 0 && own + 1 == rank && budget > 0) {
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < pass->chosen_count; ++i) {
+        cairn_view_member *member = &view->members[pass->chosen[i]];
+        const uint32_t own = rank_of(member->priority);
+        member->chosen = own >= rank;
+        if (own + 1 == rank && budget > 0) {
             member->chosen = true;
             budget -= bits_of(view, member);
         }
+        pass->chosen[kept] = pass->chosen[i];
+        kept += member->chosen ? 1 : 0;
     }
+    pass->chosen_count = kept;
 }
 
-// Returns how many are to be sent now.
-static void choose(part_pass *pass) {
+// Whether a member cannot be due before it changes.
+static inline bool is_settled(
+    const cairn_view_member *member, const cairn_room_interest *interest) {
+    return !member->leaving && member->acked[0] != 0 &&
+           interest->history[cairn_id_index(member->id)].changed <= member->acked[0];
+}
+
+// All members that may be due. Members are in order of index, as the bits of `held` are. Returns
+// the bits that those take which are due.
+static int64_t look_at_owed(part_pass *pass) {
     cairn_view *view = pass->view;
     const uint64_t tick = pass->interest->tick;
-    int64_t wanted = EMPTY_BITS;
-    for (uint32_t m = 0; m < view->count; ++m) {
-        cairn_view_member *member = &view->members[m];
-        member->chosen = cairn_view_is_due(view, member, pass->interest, pass->late);
-        if (!member->chosen) {
-            member->waiting = 0;
+    int64_t wanted = 0;
+    uint32_t count = 0;
+    uint32_t m = 0;
+    for (uint32_t w = 0; w < cairn_view_words(view); ++w) {
+        uint64_t held = view->held[w];
+        const uint64_t owed = view->owed[w] & held;
+        uint64_t settled = 0;
+        if (owed == 0) {
+            m += held == 0 ? 0 : (uint32_t)__builtin_popcountll(held);
             continue;
         }
-        member->waiting = member->waiting != 0 ? member->waiting : tick;
-        wanted += bits_of(view, member);
+        for (; held != 0; held &= held - 1, m += 1) {
+            const uint64_t bit = held & (0 - held);
+            cairn_view_member *member = &view->members[m];
+            if ((owed & bit) == 0) {
+                continue;
+            }
+            member->chosen = cairn_view_is_due(view, member, pass->interest, pass->late);
+            if (member->chosen) {
+                member->waiting = member->waiting != 0 ? member->waiting : tick;
+                pass->chosen[count++] = m;
+                wanted += bits_of(view, member);
+            } else {
+                member->waiting = 0;
+                settled |= is_settled(member, pass->interest) ? bit : 0;
+            }
+        }
+        view->owed[w] = owed & ~settled;
     }
+    pass->chosen_count = count;
+    return wanted;
+}
+
+static void choose(part_pass *pass) {
+    const cairn_view *view = pass->view;
+    const int64_t wanted = EMPTY_BITS + look_at_owed(pass);
     const int64_t longest = (int64_t)(8 * (pass->size_max - RECORD_SIZE_MAX));
     const int64_t budget = view->allowance < longest ? view->allowance : longest;
     if (wanted > budget) {
@@ -318,6 +354,9 @@ static void choose_again(part_pass *pass) {
         const uint32_t index = cairn_id_index(member->id);
         member->chosen = cairn_view_part_record(part, index, &at) ==
                          (index | (member->leaving ? CAIRN_VIEW_LEFT : 0u));
+        if (member->chosen) {
+            pass->chosen[pass->chosen_count++] = m;
+        }
     }
 }
 
@@ -401,11 +440,7 @@ static size_t write_part(
     cairn_snapshot_frame with = *pass->interest->frame;
     const cairn_snapshot_frame *frame = &with;
     with.velocities = velocities;
-    uint32_t count = 0;
-    for (uint32_t m = 0; m < view->count; ++m) {
-        count += view->members[m].chosen ? 1u : 0u;
-    }
-    if (!begin_part(pass, count)) {
+    if (!begin_part(pass, pass->chosen_count)) {
         return 0;
     }
     if (view->settings_since == 0 ||
@@ -415,11 +450,9 @@ static size_t write_part(
     }
     const bool settings = view->acknowledged < view->settings_since;
     cairn_part_writer writer = cairn_part_write(frame, settings, bytes, pass->size_max);
-    for (uint32_t m = 0; m < view->count; ++m) {
-        cairn_view_member *member = &view->members[m];
-        if (member->chosen && writer.bits.at + RECORD_SIZE_MAX < pass->size_max) {
-            put_member(pass, &writer, member);
-        }
+    for (uint32_t i = 0;
+         i < pass->chosen_count && writer.bits.at + RECORD_SIZE_MAX < pass->size_max; ++i) {
+        put_member(pass, &writer, &view->members[pass->chosen[i]]);
     }
     return cairn_part_finish(&writer, check);
 }
@@ -443,6 +476,7 @@ void cairn_part_send(const cairn_server_context *context, cairn_session *session
         .session = session,
         .view = view,
         .interest = interest,
+        .chosen = interest->near,
         .source = {.baselines = baselines, .interest = interest}};
     pass.part = part_of_tick(view, interest->tick);
     pass.again = pass.part != NULL;

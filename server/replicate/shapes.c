@@ -213,7 +213,7 @@ static bool add_index(const cairn_world *world, const cairn_room_shapes *list,
     const cairn_snapshot_shape *shape = exists ? &list->shapes[place] : NULL;
     if (shape != NULL && filter != NULL && !filter->shows(filter->view, shape->body)) {
         const uint32_t body = cairn_id_index(shape->body);
-        const bool held = filter->held == NULL || (filter->held[body / 8] >> body % 8 & 1) != 0;
+        const bool held = filter->held == NULL || (filter->held[body / 64] >> body % 64 & 1) != 0;
         shape = held && sent->ids[index] == shape->id ? shape : NULL;
     }
     return sent->ids[index] == (shape != NULL ? shape->id : 0) ||

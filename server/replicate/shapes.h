@@ -75,7 +75,7 @@ void cairn_shapes_send(const cairn_server_context *context, cairn_session *sessi
 typedef struct cairn_shape_filter {
     const void *view;
     bool (*shows)(const void *view, cairn_body_id body);
-    const uint8_t *held;
+    const uint64_t *held;
 } cairn_shape_filter;
 
 // The same of those bodies; NULL: of all. Looks at all shapes. Returns whether everything was sent.

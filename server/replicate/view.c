@@ -33,9 +33,8 @@ static bool reserve(cairn_view *view, uint32_t count) {
 }
 
 static void set_held(cairn_view *view, uint32_t index, bool held) {
-    const uint8_t bit = (uint8_t)(1u << index % 8);
-    view->held[index / 8] =
-        (uint8_t)(held ? view->held[index / 8] | bit : view->held[index / 8] & ~bit);
+    const uint64_t bit = UINT64_C(1) << index % 64;
+    view->held[index / 64] = held ? view->held[index / 64] | bit : view->held[index / 64] & ~bit;
 }
 
 // A body that the view may find again if it comes back. If the list is full, the view searches
@@ -65,11 +64,13 @@ cairn_view *cairn_view_create(uint32_t body_capacity, const cairn_snapshot_frame
         return NULL;
     }
     *view = (cairn_view){.capacity = body_capacity, .enter_bits = 100, .go_on_bits = 48};
-    view->held = calloc(body_capacity / 8 + 1, sizeof *view->held);
+    view->held = calloc(2 * cairn_view_words(view), sizeof *view->held);
+    view->owed = view->held == NULL ? NULL : view->held + cairn_view_words(view);
     if (view->held == NULL || !reserve(view, frame != NULL ? frame->count : 1)) {
         cairn_view_destroy(view);
         return NULL;
     }
+    memset(view->owed, 0xff, cairn_view_words(view) * sizeof *view->owed);
     for (uint32_t i = 0; frame != NULL && i < frame->count; ++i) {
         // Its shapes are those of all bodies.
         view->gone_count = CAIRN_VIEW_GONE_MAX + 1;
@@ -97,7 +98,8 @@ void cairn_view_destroy(cairn_view *view) {
 }
 
 size_t cairn_view_bytes(const cairn_view *view) {
-    size_t bytes = sizeof *view + view->capacity / 8 + view->room * sizeof *view->members +
+    size_t bytes = sizeof *view + 2 * cairn_view_words(view) * sizeof *view->held +
+                   view->room * sizeof *view->members +
                    view->search.room * sizeof *view->search.found;
     for (uint32_t i = 0; i < CAIRN_VIEW_PARTS_MAX; ++i) {
         bytes += view->parts[i].capacity * sizeof *view->parts[i].records;
@@ -346,6 +348,8 @@ static bool find_entrants(set_pass *pass) {
 }
 
 static void enter(cairn_view *view, cairn_view_member *member, cairn_body_id id, uint64_t tick) {
+    const uint32_t index = cairn_id_index(id);
+    view->owed[index / 64] |= UINT64_C(1) << index % 64;
     *member = (cairn_view_member){.id = id, .since = tick};
     view->shapes_owed = true;
 }
@@ -443,6 +447,15 @@ static void merge_entrants(set_pass *pass) {
     }
 }
 
+// Members that changed since the last update may be due. If snapshots were left out, all may be.
+static void note_owed(cairn_view *view, const cairn_room_interest *interest) {
+    const bool follows = interest->last != NULL && view->owed_at == interest->last->tick;
+    for (uint32_t w = 0; view->owed_at != interest->tick && w < cairn_view_words(view); ++w) {
+        view->owed[w] |= follows ? interest->changed[w] : UINT64_MAX;
+    }
+    view->owed_at = interest->tick;
+}
+
 bool cairn_view_update(cairn_view *view, cairn_room_interest *interest, const cairn_room *room,
     const cairn_session *session) {
     uint32_t state_size = 0;
@@ -454,6 +467,7 @@ bool cairn_view_update(cairn_view *view, cairn_room_interest *interest, const ca
         .state = rules == NULL ? NULL : cairn_world_rules_state(room->world, &state_size),
         .slot = session->slot};
     view->opened = view->opened != 0 ? view->opened : interest->tick;
+    note_owed(view, interest);
     find_point(&pass, (float)room->settings.view_distance_m);
     if (!find_entrants(&pass) || !reserve(view, view->count + pass.entrant_count)) {
         view->search.looked = 0;
@@ -476,6 +490,22 @@ static void acknowledge_member(cairn_view_member *member, uint64_t tick) {
     }
 }
 
+// Of a part with few of the members, none of which left.
+static bool acknowledge_few(cairn_view *view, const cairn_view_part *part) {
+    bool few = part->count < view->count / 16;
+    for (uint32_t i = 0; few && i < part->count; ++i) {
+        few = (part->records[i] & CAIRN_VIEW_LEFT) == 0;
+    }
+    for (uint32_t i = 0; few && i < part->count; ++i) {
+        const uint32_t m = find_member(view, part->records[i]);
+        cairn_view_member *member = &view->members[m];
+        if (m < view->count && cairn_id_index(member->id) == part->records[i] && !member->leaving) {
+            acknowledge_member(member, part->tick);
+        }
+    }
+    return few;
+}
+
 void cairn_view_acknowledge(cairn_view *view, uint64_t tick) {
     const cairn_view_part *part = NULL;
     for (uint32_t i = 0; i < CAIRN_VIEW_PARTS_MAX && part == NULL; ++i) {
@@ -485,6 +515,9 @@ void cairn_view_acknowledge(cairn_view *view, uint64_t tick) {
         return; // what was not sent, or so long ago that it counts as lost
     }
     view->acknowledged = tick;
+    if (acknowledge_few(view, part)) {
+        return;
+    }
     uint32_t kept = 0;
     uint32_t at = 0;
     for (uint32_t m = 0; m < view->count; ++m) {

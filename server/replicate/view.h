@@ -22,18 +22,18 @@
 
 typedef struct cairn_view_member {
     cairn_body_id id;
-    bool shapes_sent; // or on their way
     float weight;     // how much it matters to this client
     float distance_m; // when it was checked last, or when not all that waits could be sent
     float stays_m;    // it is in sight while search.gone_m is less
     float priority;   // what was wrong with it at the client, summed up since it was sent
+    bool shapes_sent; // or on their way
+    bool leaving;
+    bool chosen;                      // for this part, of those that are owed
     uint64_t acked[CAIRN_PART_BASES]; // ticks of samples that the client holds, newest first; 0
     uint64_t sent;                    // tick of the part that had it last; 0: none
     uint64_t since;                   // tick at which it entered or began to leave
     uint64_t waiting;                 // tick since which it is to be sent; 0: it is not
     uint64_t standing; // tick + 1 of the standing room's part that had it last; 0: none
-    bool leaving;
-    bool chosen; // for this part
 } cairn_view_member;
 
 typedef struct cairn_view_part {
@@ -82,7 +82,9 @@ typedef struct cairn_view {
     uint32_t count;
     uint32_t room;              // of `members`
     cairn_view_member *members; // owned, in order of id index
-    uint8_t *held;              // owned, a bit for each id index: it is a member
+    uint64_t *held;             // owned, a bit for each id index: it is a member
+    uint64_t *owed;             // the same, behind them: if it is a member, it may be due
+    uint64_t owed_at;           // tick of the snapshot up to which that is known; 0: of none
     cairn_view_search search;
     cairn_view_part parts[CAIRN_VIEW_PARTS_MAX];
     uint32_t next_part;
@@ -114,7 +116,7 @@ size_t cairn_view_bytes(const cairn_view *view);
 bool cairn_view_shows(const cairn_view *view, cairn_body_id body);
 // Whether it may hold a body with this id index.
 static inline bool cairn_view_holds(const cairn_view *view, uint32_t index) {
-    return (view->held[index / 8] >> index % 8 & 1) != 0;
+    return (view->held[index / 64] >> index % 64 & 1) != 0;
 }
 
 // The set for the newest snapshot. Returns false if there was no memory for what enters.
@@ -133,6 +135,10 @@ static inline void cairn_view_look(
 // The client says that it holds the part of this tick. Ignored if it was sent none.
 void cairn_view_acknowledge(cairn_view *view, uint64_t tick);
 
+// Of `held` and of `owed`.
+static inline uint32_t cairn_view_words(const cairn_view *view) {
+    return (view->capacity + 63) / 64;
+}
 // Whether the member is to be sent: it differs from what the client holds, and nothing that is on
 // its way tells so. `late`: ticks after which a part counts as lost.
 bool cairn_view_is_due(const cairn_view *view, const cairn_view_member *member,
