@@ -5,11 +5,13 @@
 // colour share a moving body. The edges of each colour are cut into wide constraints, with as many
 // edges as there are lanes. Edges that find no colour overflow and are solved one after the other.
 
+#include <stdatomic.h>
 #include <stdint.h>
 
 #include "base/arena.h"
 #include "base/assert.h"
 #include "sim/math/limits.h"
+#include "sim/task/task_scheduler.h"
 
 #define CAIRN_COLOUR_NONE CAIRN_COLOURS
 // Of an edge that shall have no colour.
@@ -62,12 +64,16 @@ typedef struct cairn_constraint_graph {
     cairn_colour_rule rule;
     cairn_constraint_edge *edges;
     uint32_t edge_count;
-    uint32_t moving_count;    // number of solver bodies that impulses move; they come first
-    uint32_t *body_colours;   // by solver body: bit set of colours taken; scratch
-    unsigned char *shared;    // by solver body: 1: it has edges of several owners
+    uint32_t moving_count;  // number of solver bodies that impulses move; they come first
+    uint32_t *body_colours; // by solver body: bit set of colours taken
+    uint32_t *half_colours; // the same of the second half of the edges; scratch
+    // By solver body: 1: it has edges of several owners. Workers may mark a body at the same time.
+    _Atomic unsigned char *shared;
     uint16_t *half_cells;     // by edge: where its lane is; scratch
     uint32_t *order;          // indices of edges by lane, one wide constraint after the other
     uint32_t *overflow_order; // indices of edges without a colour
+    uint32_t *recoloured;     // indices of edges that did not keep their last colour
+    uint32_t recoloured_count;
     cairn_graph_owners owners;
     cairn_graph_part parts[CAIRN_COLOURS][CAIRN_OWNERS_MAX]; // in the order of `order`
     uint32_t owner_edges[CAIRN_OWNERS_MAX];                  // by owner: edges with a colour
@@ -80,9 +86,10 @@ void cairn_constraint_graph_allocate(cairn_constraint_graph *graph, cairn_arena 
     uint32_t bodies, uint32_t edges, uint32_t lanes);
 // Fills everything but `rule` and `edges`. An edge keeps its last colour if that is still free; the
 // others get one by the rule, in order. The colouring depends on the order of edges alone; the
-// number of lanes and the owners change the layout, never the result.
-void cairn_constraint_graph_build(cairn_constraint_graph *graph, uint32_t body_count,
-    const cairn_graph_owners *owners, uint32_t lanes);
+// number of lanes and the owners change the layout, never the result. `scheduler`: shares the work;
+// NULL: this thread does it all.
+void cairn_constraint_graph_build(cairn_constraint_graph *graph, cairn_task_scheduler *scheduler,
+    uint32_t body_count, const cairn_graph_owners *owners, uint32_t lanes);
 // The owners if there is only one.
 cairn_graph_owners cairn_graph_single_owner(uint32_t moving_count);
 // The largest number of wide constraints that a graph of that many edges needs.

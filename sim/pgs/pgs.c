@@ -142,7 +142,7 @@ static void build_graph(cairn_world *world, cairn_constraint_graph *graph) {
         edge->colour = CAIRN_COLOUR_NONE;
     }
     const cairn_graph_owners owners = cairn_graph_single_owner(ground);
-    cairn_constraint_graph_build(graph, ground + 1, &owners, 1);
+    cairn_constraint_graph_build(graph, NULL, ground + 1, &owners, 1);
 }
 
 // The impulses so far, where a trace can see them. Nothing else reads them before the end.

@@ -151,7 +151,7 @@ static void build_joint_graph(cairn_world *world, bool changed, const cairn_grap
     }
     cairn_light_links_take(soft_step);
     cairn_constraint_graph_build(
-        graph, soft_step->body_count, owners, soft_step->wide_kernel.lanes);
+        graph, NULL, soft_step->body_count, owners, soft_step->wide_kernel.lanes);
     cairn_light_links_place(soft_step);
 }
 
@@ -264,17 +264,33 @@ typedef struct order_work {
     bool joints_changed;
 } order_work;
 
+static void build_graphs(const order_work *work, cairn_task_scheduler *scheduler) {
+    cairn_soft_step *soft_step = work->world->soft_step;
+    cairn_constraint_graph_build(&soft_step->contact_graph, scheduler, soft_step->body_count,
+        work->owners, soft_step->wide_kernel.lanes);
+    build_joint_graph(work->world, work->joints_changed, work->owners);
+}
+
 // Two tasks of one thread each that do not depend on each other. Item 0 builds the graphs; item 1
 // finds the squeezed bodies.
 static void order_or_limit(const void *context, uint32_t begin, uint32_t end) {
     const order_work *work = context;
-    cairn_soft_step *soft_step = work->world->soft_step;
     if (begin == 0) {
-        cairn_constraint_graph_build(&soft_step->contact_graph, soft_step->body_count, work->owners,
-            soft_step->wide_kernel.lanes);
-        build_joint_graph(work->world, work->joints_changed, work->owners);
+        build_graphs(work, NULL);
     }
     if (end == 2) {
+        cairn_squeezed_bodies_limit(work->world);
+    }
+}
+
+// Where no body can be squeezed by a heavier one there is little to find, and all workers build the
+// graph of the contacts.
+static void order_and_limit(const order_work *work) {
+    cairn_task_scheduler *scheduler = work->world->scheduler;
+    if (work->world->soft_step->loads_known) {
+        cairn_task_scheduler_split(scheduler, order_or_limit, work, 0, 2, 1);
+    } else {
+        build_graphs(work, scheduler);
         cairn_squeezed_bodies_limit(work->world);
     }
 }
@@ -286,7 +302,7 @@ void cairn_soft_step_begin(cairn_world *world) {
     cairn_thin_links_thicken(soft_step);
     cairn_squeezed_bodies_begin(world);
     const order_work work = {.world = world, .owners = &owners, .joints_changed = joints_changed};
-    cairn_task_scheduler_split(world->scheduler, order_or_limit, &work, 0, 2, 1);
+    order_and_limit(&work);
     cairn_squeezed_bodies_finish(world);
     soft_step->overflow_context.light_link_count = soft_step->light_link_count;
 }

@@ -74,7 +74,7 @@ struct cairn_soft_step {
     uint32_t *wide_impact_lanes; // see cairn_solver_context, like the following
     uint32_t *overflow_impact_lanes;
     // Of squeezed_bodies.c: see there.
-    uint32_t *contact_counts; // by solver body
+    uint32_t *contact_counts; // by solver body: contacts without a colour
     bool loads_known;         // the loads of contacts are filled before the limits are asked
     cairn_contact_load *contact_loads; // of all edges of the contact graph, then of laden bodies
     float *pressed;              // N s, by solver body: the sum of its contacts' normal impulses
@@ -138,8 +138,9 @@ void cairn_turning_inertia_prepare(cairn_world *world);
 uint32_t cairn_turning_inertia_list(cairn_soft_step *soft_step, uint32_t begin, uint32_t end);
 
 // Takes light bodies under heavy loads for heavier (squeezed_bodies.c), after bodies, contacts and
-// joints were gathered and thin bodies thickened. What the second one does is for one thread; it
-// reads the edges of the graphs, but no colours.
+// joints were gathered and thin bodies thickened. What the second one does is for one thread. If
+// loads are known it reads the edges of the graphs, but no colours; else after the graphs are
+// built.
 void cairn_squeezed_bodies_begin(cairn_world *world);
 void cairn_squeezed_bodies_limit(cairn_world *world);
 void cairn_squeezed_bodies_finish(cairn_world *world);

@@ -69,19 +69,27 @@ static float mass_of(const cairn_solver_body *body) {
     return body->inverse_mass > 0.0f ? 1.0f / body->inverse_mass : 0.0f;
 }
 
+static uint32_t bits_of(uint32_t set) {
+    set -= set >> 1 & 0x55555555u;
+    set = (set & 0x33333333u) + (set >> 2 & 0x33333333u);
+    return ((set + (set >> 4)) & 0x0f0f0f0fu) * 0x01010101u >> 24;
+}
+
 // Whether a body has so many contacts that what lies beside it may squeeze it, although no other is
-// heavier by more than the ratio.
+// heavier by more than the ratio. Asked when the graph is built: a body has a colour for each of
+// its contacts, and perhaps contacts without one.
 static bool may_be_amid(cairn_soft_step *soft_step, float ratio) {
     const cairn_constraint_graph *graph = &soft_step->contact_graph;
-    uint32_t *counts = soft_step->contact_counts;
-    memset(counts, 0, soft_step->body_count * sizeof *counts);
-    for (uint32_t i = 0; i < graph->edge_count; ++i) {
-        counts[graph->edges[i].solver_a] += 1;
-        counts[graph->edges[i].solver_b] += 1;
+    uint32_t *uncoloured = soft_step->contact_counts;
+    memset(uncoloured, 0, soft_step->body_count * sizeof *uncoloured);
+    for (uint32_t i = 0; i < graph->overflow_count; ++i) {
+        uncoloured[graph->edges[graph->overflow_order[i]].solver_a] += 1;
+        uncoloured[graph->edges[graph->overflow_order[i]].solver_b] += 1;
     }
     uint32_t most = 0;
     for (uint32_t i = 0; i < soft_step->moving_count; ++i) {
-        most = counts[i] > most ? counts[i] : most;
+        const uint32_t count = bits_of(graph->body_colours[i]) + uncoloured[i];
+        most = count > most ? count : most;
     }
     return BEYOND_ROUNDING * ratio * (float)most > CAIRN_SQUEEZE_BESIDE_MIN;
 }

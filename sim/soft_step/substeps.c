@@ -213,13 +213,15 @@ static void for_articulations(const worker_share *share, driven_part *part) {
 
 // ---- The parts of a step
 
+// All others have theirs from the last step.
 static void store_contact_colours(const worker_share *share) {
     const cairn_constraint_graph *graph = &share->world->soft_step->contact_graph;
-    const uint64_t count = graph->edge_count;
+    const uint64_t count = graph->recoloured_count;
     const uint32_t begin = (uint32_t)(count * share->member->rank / share->member->size);
     const uint32_t end = (uint32_t)(count * (share->member->rank + 1) / share->member->size);
     for (uint32_t i = begin; i < end; ++i) {
-        share->world->state.contacts[graph->edges[i].element].colour = graph->edges[i].colour + 1;
+        const cairn_constraint_edge *edge = &graph->edges[graph->recoloured[i]];
+        share->world->state.contacts[edge->element].colour = edge->colour + 1;
     }
 }
 

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "tests/sim/world_kit.h"
 
+#include <stdlib.h>
+
+#include "base/random.h"
 #include "sim/soft_step/soft_step.h"
 #include "sim/state/world.h"
 
@@ -30,4 +33,66 @@ TEST("two heaps far apart, with slots by turns, get an owner each, and share no 
     for (uint32_t i = 0; i < graph->moving_count; ++i) {
         assert_int_equal(graph->shared[i], 0);
     }
+}
+
+#define GRAPH_BODIES 700
+#define GRAPH_EDGES 1500
+#define GRAPH_LANES 8
+
+// A graph of random edges, most with a last colour; where bodies were still in the last step, two
+// edges of a body may have the same.
+static void build_random_graph(
+    cairn_constraint_graph *graph, unsigned char *memory, uint32_t spread, bool two_threads) {
+    const cairn_parallel parallel = {.workers = 2, .run = run_in_turn};
+    static cairn_task_scheduler scheduler;
+    cairn_arena arena = {.memory = memory};
+    cairn_random random = cairn_random_of(spread);
+    const uint32_t moving = GRAPH_BODIES - 1;
+    const cairn_graph_owners owners = {.count = 2, .first_body = {0, moving / 2, moving}};
+    *graph = (cairn_constraint_graph){.edge_count = GRAPH_EDGES};
+    cairn_constraint_graph_allocate(graph, &arena, GRAPH_BODIES, GRAPH_EDGES, GRAPH_LANES);
+    for (uint32_t i = 0; i < GRAPH_EDGES; ++i) {
+        const uint32_t a = i * moving / GRAPH_EDGES;
+        const uint32_t b = a + 1 + (uint32_t)cairn_random_below(&random, spread);
+        graph->edges[i] = (cairn_constraint_edge){.element = i,
+            .solver_a = a,
+            .solver_b = b < moving ? b : moving,
+            .kind = (uint32_t)cairn_random_below(&random, 4),
+            .colour = (uint32_t)cairn_random_below(&random, CAIRN_COLOURS + 1)};
+    }
+    scheduler.parallel = &parallel;
+    cairn_constraint_graph_build(
+        graph, two_threads ? &scheduler : NULL, GRAPH_BODIES, &owners, GRAPH_LANES);
+}
+
+TEST("two threads build the graph that one builds, though both halves keep a colour of a body") {
+    const size_t size = (size_t)1 << 20;
+    unsigned char *memory[2] = {calloc(1, size), calloc(1, size)};
+    bool conflict = false;
+    for (uint32_t spread = 1; spread < 600; spread = 2 * spread + 3) {
+        static cairn_constraint_graph graphs[2];
+        for (uint32_t k = 0; k < 2; ++k) {
+            build_random_graph(&graphs[k], memory[k], spread, k != 0);
+        }
+        const cairn_constraint_graph *one = &graphs[0];
+        const cairn_constraint_graph *two = &graphs[1];
+        for (uint32_t i = 0; i < GRAPH_BODIES - 1; ++i) {
+            conflict = conflict || (two->half_colours[i] & ~two->body_colours[i]) != 0;
+        }
+        assert_int_equal(one->wide_count, two->wide_count);
+        assert_int_equal(one->overflow_count, two->overflow_count);
+        assert_int_equal(one->recoloured_count, two->recoloured_count);
+        assert_memory_equal(one->edges, two->edges, GRAPH_EDGES * sizeof *one->edges);
+        assert_memory_equal(one->parts, two->parts, sizeof one->parts);
+        assert_memory_equal(one->owner_edges, two->owner_edges, sizeof one->owner_edges);
+        assert_memory_equal(
+            one->order, two->order, one->wide_count * GRAPH_LANES * sizeof *one->order);
+        assert_memory_equal(one->overflow_order, two->overflow_order,
+            one->overflow_count * sizeof *one->overflow_order);
+        assert_memory_equal(
+            one->recoloured, two->recoloured, one->recoloured_count * sizeof *one->recoloured);
+    }
+    assert_true(conflict);
+    free(memory[0]);
+    free(memory[1]);
 }

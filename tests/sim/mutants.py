@@ -45,8 +45,8 @@ MUTANTS = {
         "const float sum = FAULT ? linear + (angular_a + angular_b) : linear + angular_a + angular_b;")]),
     4: ("constraints that share a body lie side by side in the lanes", [(
         "sim/constraint/graph.c",
-        "(edge->colour * graph->owners.count + owner)",
-        "((FAULT ? edge->colour / 2 * 2 : edge->colour) * graph->owners.count + owner)")]),
+        "edge->colour * cells_of_colour",
+        "(FAULT ? edge->colour / 2 * 2 : edge->colour) * cells_of_colour")]),
     5: ("what one lane needs is done to its neighbours as well", [(
         "sim/soft_step/contact_impact.h",
         "lanes_less(zero, wide->restitution)",

@@ -131,6 +131,22 @@ static cairn_world *world_of_figures(void) {
     return world;
 }
 
+// Equal cubes side by side, with so many contacts that two threads build the graph.
+static cairn_world *world_of_cubes(void) {
+    cairn_world_def def = cairn_world_def_default();
+    def.body_capacity = 1024;
+    def.shape_capacity = 1024;
+    def.contact_capacity = 8192;
+    cairn_world *world = kit_world(&def);
+    (void)kit_ground(world);
+    for (uint32_t i = 0; i < 512; ++i) {
+        const float lean = 0.02f * (float)(i / 64);
+        (void)kit_cube(
+            world, vec3((float)(i % 8) + lean, 0.5f + (float)(i / 64), (float)(i / 8 % 8)));
+    }
+    return world;
+}
+
 // A world steps alone once; then one pool after the other steps a fork of its beginning.
 static void expect_no_difference(cairn_world *build(void), int steps) {
     SCOPED(cairn_world) *alone = build();
@@ -164,6 +180,11 @@ static void expect_no_difference(cairn_world *build(void), int steps) {
 
 TEST("a world with joints of all kinds steps to the same state with any number of workers") {
     expect_no_difference(world_of_joints, STEPS);
+}
+
+TEST("a heap with more than a thousand contacts steps to the same state with any number of "
+     "workers") {
+    expect_no_difference(world_of_cubes, 20);
 }
 
 TEST("a world of articulated figures steps to the same state with any number of workers") {
