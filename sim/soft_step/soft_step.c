@@ -244,13 +244,13 @@ static cairn_graph_owners gather(cairn_world *world) {
     do {
         owners = cairn_solver_bodies_assign(world);
         prepare_context(world);
-        cairn_solver_bodies_gather(world);
+        cairn_solver_bodies_gather(world, &owners);
     } while (cairn_solver_bodies_disable_invalid(world));
     cairn_soft_step *soft_step = world->soft_step;
     const uint32_t locks = atomic_load_explicit(&soft_step->locks_found, memory_order_relaxed);
     soft_step->wide_context.has_locks = locks;
     soft_step->overflow_context.has_locks = locks;
-    cairn_solver_bodies_clear_forces(world);
+    cairn_solver_bodies_clear_forces(world, &owners);
     cairn_solver_bodies_prepare_gyroscopic(world);
     contact_graph->edge_count = cairn_active_contacts_gather(
         world, soft_step->solver_body_of, soft_step->moving_count, contact_graph->edges);

@@ -169,11 +169,11 @@ void cairn_body_division_update(cairn_world *world);
 cairn_graph_owners cairn_solver_bodies_assign(cairn_world *world);
 // Reads the bodies that take impulses from the state, and marks as invalid those that their forces
 // would take out of range.
-void cairn_solver_bodies_gather(cairn_world *world);
+void cairn_solver_bodies_gather(cairn_world *world, const cairn_graph_owners *owners);
 // Disables the bodies that are marked as invalid. Returns whether there were any.
 bool cairn_solver_bodies_disable_invalid(cairn_world *world);
 // Clears the forces of the bodies that take impulses, and finds the least and greatest masses.
-void cairn_solver_bodies_clear_forces(cairn_world *world);
+void cairn_solver_bodies_clear_forces(cairn_world *world, const cairn_graph_owners *owners);
 // After a round of impacts was measured: takes the energy that it has won.
 void cairn_impacts_limit(cairn_world *world);
 // Lists the bodies with gyroscopic torque.

@@ -12,8 +12,8 @@
 #include "sim/state/awake_set.h"
 #include "sim/task/task_scheduler.h"
 
-// The fewest bodies that are shared as one block.
-#define BODIES_SHARED_MIN 256
+// So many bodies are marked by the main thread.
+#define MARKS_SHARED_MIN 1024
 
 static void copy3(float *to, cairn_vec3 from) {
     to[0] = from.x;
@@ -41,6 +41,50 @@ static cairn_graph_owners sort_by_owner(cairn_soft_step *soft_step, const uint32
     return owners;
 }
 
+static void mark_taking(const void *context, uint32_t begin, uint32_t end) {
+    const cairn_world *world = context;
+    const cairn_awake_set *awake = world->awake_set;
+    for (uint32_t i = begin; i < end; ++i) {
+        const uint32_t slot = awake->bodies[i];
+        awake->takes_impulses[slot] = cairn_body_takes_impulses(world, slot) ? 1 : 0;
+    }
+}
+
+// Whether the bodies that take impulses and their owners are those of the last step, and no body
+// moved then without taking impulses. If so, all indices stay.
+static bool are_those_of_last_step(const cairn_world *world, cairn_graph_owners *owners) {
+    const cairn_soft_step *soft_step = world->soft_step;
+    const cairn_awake_set *awake = world->awake_set;
+    const cairn_body_division *division = &soft_step->division;
+    const uint32_t count = division->count;
+    uint32_t next[CAIRN_OWNERS_MAX];
+    *owners = soft_step->contact_graph.owners;
+    if (soft_step->still_slots != world->state.settings->body_slots || owners->count != count ||
+        owners->first_body[count] != soft_step->moving_count ||
+        soft_step->body_count != soft_step->moving_count + 1) {
+        return false;
+    }
+    memcpy(next, owners->first_body, sizeof next);
+    for (uint32_t i = 0; i < awake->body_count; ++i) {
+        const uint32_t slot = awake->bodies[i];
+        if (awake->takes_impulses[slot] != 0) {
+            const uint32_t owner = count > 1 ? division->owner_of[slot] : 0;
+            CAIRN_ASSERT(owner < count);
+            if (next[owner] >= owners->first_body[owner + 1] ||
+                soft_step->slot_of[next[owner]] != slot) {
+                return false;
+            }
+            next[owner] += 1;
+        }
+    }
+    for (uint32_t i = 0; i < count; ++i) {
+        if (next[i] != owners->first_body[i + 1]) {
+            return false;
+        }
+    }
+    return true;
+}
+
 // Assigns and marks the bodies that take impulses. All others get the index of the static body;
 // assign_kinematic then replaces it for those that move without taking impulses.
 static cairn_graph_owners assign_moving(cairn_world *world) {
@@ -51,23 +95,27 @@ static cairn_graph_owners assign_moving(cairn_world *world) {
     const bool divided = soft_step->division.count > 1;
     uint32_t *listed = divided ? soft_step->strayed_slots : soft_step->slot_of;
     uint32_t count = 0;
+    cairn_graph_owners owners;
+    memset(awake->takes_impulses, 0, slots);
+    cairn_task_scheduler_split(
+        world->scheduler, mark_taking, world, 0, awake->body_count, MARKS_SHARED_MIN);
+    if (are_those_of_last_step(world, &owners)) {
+        return owners;
+    }
     // Those of the last step are taken back one by one, because of all bodies few may be awake.
     for (uint32_t i = 0; soft_step->still_slots == slots && i < soft_step->body_count; ++i) {
         if (i != still) {
             soft_step->solver_body_of[soft_step->slot_of[i]] = still;
         }
     }
-    memset(awake->takes_impulses, 0, slots);
     for (uint32_t i = 0; i < awake->body_count; ++i) {
-        if (cairn_body_takes_impulses(world, awake->bodies[i])) {
-            awake->takes_impulses[awake->bodies[i]] = 1;
+        if (awake->takes_impulses[awake->bodies[i]] != 0) {
             listed[count++] = awake->bodies[i];
         }
     }
     CAIRN_ASSERT(count <= world->def.body_capacity);
     soft_step->moving_count = count;
-    const cairn_graph_owners owners =
-        divided ? sort_by_owner(soft_step, listed) : cairn_graph_single_owner(count);
+    owners = divided ? sort_by_owner(soft_step, listed) : cairn_graph_single_owner(count);
     for (uint32_t i = 0; (soft_step->still_slots != slots || count != still) && i < slots; ++i) {
         soft_step->solver_body_of[i] = count;
     }
@@ -85,7 +133,8 @@ static void assign_kinematic(cairn_world *world) {
     const uint32_t fixed = soft_step->moving_count;
     uint32_t count = fixed + 1;
     soft_step->bodies[fixed] = (cairn_solver_body){.inverse_mass = 0.0f};
-    for (uint32_t i = 0; i < awake->body_count; ++i) {
+    const uint32_t others = awake->body_count - fixed;
+    for (uint32_t i = 0; others > 0 && i < awake->body_count; ++i) {
         const uint32_t slot = awake->bodies[i];
         if (soft_step->solver_body_of[slot] == fixed && cairn_body_is_moving(world, slot)) {
             cairn_solver_body *body = &soft_step->bodies[count];
@@ -98,16 +147,6 @@ static void assign_kinematic(cairn_world *world) {
     }
     CAIRN_ASSERT(count > fixed && count <= world->def.body_capacity + 1);
     soft_step->body_count = count;
-}
-
-typedef struct kernel_work {
-    cairn_kernel_pass *run;
-    const cairn_solver_context *context;
-} kernel_work;
-
-static void run_kernel_pass(const void *argument, uint32_t begin, uint32_t end) {
-    const kernel_work *work = argument;
-    work->run(work->context, begin, end);
 }
 
 bool cairn_solver_bodies_disable_invalid(cairn_world *world) {
@@ -136,18 +175,40 @@ cairn_graph_owners cairn_solver_bodies_assign(cairn_world *world) {
     return owners;
 }
 
-void cairn_solver_bodies_gather(cairn_world *world) {
-    const cairn_soft_step *soft_step = world->soft_step;
-    const kernel_work work = {
-        .run = soft_step->wide_kernel.bodies->gather, .context = &soft_step->wide_context};
-    cairn_task_scheduler_split(
-        world->scheduler, run_kernel_pass, &work, 0, soft_step->moving_count, BODIES_SHARED_MIN);
+// Passes over the bodies of each owner. So a worker reads what it has written at the end of the
+// last step, and what it gathers stays in its cache.
+typedef struct owners_work {
+    cairn_world *world;
+    const cairn_graph_owners *owners;
+} owners_work;
+
+static void for_owners(cairn_world *world, cairn_task *task, const cairn_graph_owners *owners) {
+    const owners_work work = {.world = world, .owners = owners};
+    CAIRN_ASSERT(owners->count >= 1 && owners->count <= CAIRN_OWNERS_MAX);
+    cairn_task_scheduler_split(world->scheduler, task, &work, 0, owners->count, 1);
 }
 
-static void clear_some_forces(const void *context, uint32_t begin, uint32_t end) {
-    cairn_world *world = *(cairn_world *const *)context;
+static void gather_some(const void *context, uint32_t begin, uint32_t end) {
+    const owners_work *work = context;
+    const cairn_soft_step *soft_step = work->world->soft_step;
+    soft_step->wide_kernel.bodies->gather(
+        &soft_step->wide_context, work->owners->first_body[begin], work->owners->first_body[end]);
+}
+
+void cairn_solver_bodies_gather(cairn_world *world, const cairn_graph_owners *owners) {
+    for_owners(world, gather_some, owners);
+}
+
+static void clear_some_forces(const void *context, uint32_t first_owner, uint32_t end_owner) {
+    const owners_work *work = context;
+    cairn_world *world = work->world;
     cairn_soft_step *soft_step = world->soft_step;
-    CAIRN_ASSERT(begin < end && end <= soft_step->moving_count);
+    const uint32_t begin = work->owners->first_body[first_owner];
+    const uint32_t end = work->owners->first_body[end_owner];
+    CAIRN_ASSERT(begin <= end && end <= soft_step->moving_count);
+    if (begin == end) {
+        return;
+    }
     float least = soft_step->bodies[begin].inverse_mass;
     float greatest = least;
     for (uint32_t i = begin; i < end; ++i) {
@@ -165,12 +226,11 @@ static void clear_some_forces(const void *context, uint32_t begin, uint32_t end)
                &soft_step->greatest_inverse_mass, &seen, float_bits(greatest))) {}
 }
 
-void cairn_solver_bodies_clear_forces(cairn_world *world) {
+void cairn_solver_bodies_clear_forces(cairn_world *world, const cairn_graph_owners *owners) {
     cairn_soft_step *soft_step = world->soft_step;
     atomic_store_explicit(&soft_step->least_inverse_mass, UINT32_MAX, memory_order_relaxed);
     atomic_store_explicit(&soft_step->greatest_inverse_mass, 0, memory_order_relaxed);
-    cairn_task_scheduler_split(
-        world->scheduler, clear_some_forces, &world, 0, soft_step->moving_count, BODIES_SHARED_MIN);
+    for_owners(world, clear_some_forces, owners);
 }
 
 // ---- Gyroscopic torque: few bodies have it, so it is computed for one after the other.
