@@ -535,7 +535,7 @@ static bool has_sleepers(const cairn_world *world) {
 
 static void list_awake_set(cairn_world *world) {
     cairn_awake_set *awake = world->awake_set;
-    cairn_awake_set_list(world);
+    cairn_awake_set_list_in_session(world);
     awake->sleepers = world->def.sleep == 0 && has_sleepers(world);
     awake->sparse =
         world->def.sleep != 0 && awake->body_count < world->state.settings->body_slots / 4;

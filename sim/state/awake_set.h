@@ -71,6 +71,8 @@ static inline uint32_t cairn_awake_mark_next(const cairn_world *world, uint32_t 
 
 // Lists the awake set, and takes the marks of bodies that are not in it.
 void cairn_awake_set_list(cairn_world *world);
+// The same shared among the workers, in a session.
+void cairn_awake_set_list_in_session(cairn_world *world);
 
 static inline bool cairn_body_is_moving(const cairn_world *world, uint32_t slot) {
     const cairn_vec3 v = world->state.motions[slot].linear_velocity;
