@@ -19,11 +19,11 @@ void cairn_constraint_graph_allocate(cairn_constraint_graph *graph, cairn_arena 
     const size_t wide = cairn_constraint_graph_wide_max(edges, lanes);
     graph->edges = cairn_arena_take(from, edges, sizeof *graph->edges);
     graph->body_colours = cairn_arena_take(from, bodies, sizeof *graph->body_colours);
-    graph->half_colours = cairn_arena_take(from, bodies, sizeof *graph->half_colours);
     graph->shared = cairn_arena_take(from, bodies, sizeof *graph->shared);
     graph->half_cells = cairn_arena_take(from, edges, sizeof *graph->half_cells);
-    graph->order = cairn_arena_take(from, wide * lanes, sizeof *graph->order);
-    graph->recoloured = cairn_arena_take(from, edges, sizeof *graph->recoloured);
+    // Before it has lanes it has the colours of bodies that the second half of the edges keeps.
+    const size_t order = wide * lanes > bodies ? wide * lanes : bodies;
+    graph->order = cairn_arena_take(from, order, sizeof *graph->order);
     graph->overflow_order = cairn_arena_take(from, edges, sizeof *graph->overflow_order);
 }
 
@@ -111,18 +111,17 @@ static uint32_t keep_colours(const cairn_constraint_graph *graph, uint32_t begin
 
 // Adds the second piece's colours to those of the first. False: a body has one in both, so in order
 // an edge of the second would not have kept it.
-static bool join_colours(cairn_constraint_graph *graph) {
+static bool join_colours(cairn_constraint_graph *graph, const uint32_t *second) {
     uint32_t both = 0;
     for (uint32_t i = 0; i < graph->moving_count; ++i) {
-        both |= graph->body_colours[i] & graph->half_colours[i];
-        graph->body_colours[i] |= graph->half_colours[i];
+        both |= graph->body_colours[i] & second[i];
+        graph->body_colours[i] |= second[i];
     }
     return both == 0;
 }
 
-// Gives the edges in overflow_order their colours, in order. Those that get none stay there.
+// Gives the edges in overflow_order their colours, in order. Those that get none come first then.
 static void give_colours(cairn_constraint_graph *graph, uint32_t waiting) {
-    memcpy(graph->recoloured, graph->overflow_order, waiting * sizeof *graph->recoloured);
     graph->recoloured_count = waiting;
     graph->overflow_count = 0;
     for (uint32_t k = 0; k < waiting; ++k) {
@@ -134,6 +133,7 @@ static void give_colours(cairn_constraint_graph *graph, uint32_t waiting) {
         if (edge->colour < CAIRN_COLOURS) {
             take_colour(graph->body_colours, edge);
         } else {
+            graph->overflow_order[k] = graph->overflow_order[graph->overflow_count];
             graph->overflow_order[graph->overflow_count++] = i;
         }
     }
@@ -146,7 +146,8 @@ static void colour_edges(const graph_work *work) {
     uint32_t *order = graph->overflow_order;
     uint32_t waiting = work->pieces[0].waiting;
     if (work->piece_count == PIECES_MAX) {
-        if (join_colours(graph)) {
+        graph->halves_differ = !join_colours(graph, last->colours);
+        if (!graph->halves_differ) {
             memmove(&order[waiting], &order[last->begin], last->waiting * sizeof *order);
             waiting += last->waiting;
         } else {
@@ -344,7 +345,7 @@ void cairn_constraint_graph_build(cairn_constraint_graph *graph, cairn_task_sche
     work.pieces[0].colours = graph->body_colours;
     work.pieces[1].begin = middle;
     work.pieces[1].end = graph->edge_count;
-    work.pieces[1].colours = graph->half_colours;
+    work.pieces[1].colours = graph->order;
     memset(graph->shared, 0, graph->moving_count + 1);
     for_pieces(scheduler, begin_pieces, &work);
     colour_edges(&work);

@@ -6,6 +6,7 @@
 // edges as there are lanes. Edges that find no colour overflow and are solved one after the other.
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/arena.h"
@@ -66,14 +67,14 @@ typedef struct cairn_constraint_graph {
     uint32_t edge_count;
     uint32_t moving_count;  // number of solver bodies that impulses move; they come first
     uint32_t *body_colours; // by solver body: bit set of colours taken
-    uint32_t *half_colours; // the same of the second half of the edges; scratch
     // By solver body: 1: it has edges of several owners. Workers may mark a body at the same time.
     _Atomic unsigned char *shared;
-    uint16_t *half_cells;     // by edge: where its lane is; scratch
-    uint32_t *order;          // indices of edges by lane, one wide constraint after the other
-    uint32_t *overflow_order; // indices of edges without a colour
-    uint32_t *recoloured;     // indices of edges that did not keep their last colour
-    uint32_t recoloured_count;
+    uint16_t *half_cells; // by edge: where its lane is; scratch
+    uint32_t *order;      // indices of edges by lane, one wide constraint after the other
+    // Indices of edges without a colour, in order, then of the others that did not keep theirs.
+    uint32_t *overflow_order;
+    uint32_t recoloured_count; // edges that did not keep their last colour
+    bool halves_differ;        // two threads kept one colour of a body twice, and one did it again
     cairn_graph_owners owners;
     cairn_graph_part parts[CAIRN_COLOURS][CAIRN_OWNERS_MAX]; // in the order of `order`
     uint32_t owner_edges[CAIRN_OWNERS_MAX];                  // by owner: edges with a colour

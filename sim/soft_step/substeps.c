@@ -220,7 +220,7 @@ static void store_contact_colours(const worker_share *share) {
     const uint32_t begin = (uint32_t)(count * share->member->rank / share->member->size);
     const uint32_t end = (uint32_t)(count * (share->member->rank + 1) / share->member->size);
     for (uint32_t i = begin; i < end; ++i) {
-        const cairn_constraint_edge *edge = &graph->edges[graph->recoloured[i]];
+        const cairn_constraint_edge *edge = &graph->edges[graph->overflow_order[i]];
         share->world->state.contacts[edge->element].colour = edge->colour + 1;
     }
 }
