@@ -301,14 +301,19 @@ static void request_usual_time(cairn_storm *s, uint32_t i) {
     s->resume_ns += 500000000;
 }
 
+// Of every room: an operator may have left one that it had paused (seed 56000683).
 void cairn_storm_restore_time(cairn_storm *s) {
-    cairn_room *room = cairn_storm_server_room(s, s->slots[0].room);
     const uint64_t local_ns = cairn_virtual_local_ns(s->system.network, s->system.server_endpoint);
     s->resume_ns = 0;
-    if (room->time_control.paused || room->time_control.speed != CAIRN_TIME_SPEED_REAL) {
-        // As a request does it: a client that is not told goes on at the old rate (seed 530582).
-        cairn_room_time_run(s->system.server, room, CAIRN_TIME_SPEED_REAL, local_ns);
-        s->system.server_host.due = true;
+    for (uint32_t i = 0; i < s->room_count; i++) {
+        cairn_room *room = cairn_storm_server_room(s, i);
+        if (room != NULL &&
+            (room->time_control.paused || room->time_control.speed != CAIRN_TIME_SPEED_REAL)) {
+            // As a request does it: a client that is not told goes on at the old rate (seed
+            // 530582).
+            cairn_room_time_run(s->system.server, room, CAIRN_TIME_SPEED_REAL, local_ns);
+            s->system.server_host.due = true;
+        }
     }
 }
 
