@@ -65,7 +65,7 @@ typedef struct bench_state_figure {
     double at_most; // upper bound; 0: none
 } bench_state_figure;
 
-#define BENCH_STATE_FIGURES_MAX 32
+#define BENCH_STATE_FIGURES_MAX 40
 
 // Returns the number of figures.
 uint32_t bench_state_measure(bench_state_figure out[BENCH_STATE_FIGURES_MAX]);

@@ -22,6 +22,9 @@ typedef struct subject {
     cairn_world *fork;
     unsigned char *saved;
     unsigned char *other; // of the same size, for other writes
+    unsigned char *ring;  // HISTORY_TICKS times ring_size
+    size_t ring_size;
+    uint64_t turn;
     size_t saved_size;
     size_t encoded_size;
     cairn_hash128 hash;
@@ -44,6 +47,12 @@ static void do_nothing(subject *s) {
 static void save(subject *s) {
     bench_require(
         cairn_world_save(s->world, s->saved, s->saved_size) == s->saved_size, "save failed");
+}
+
+// What a history replaces: whole saves of the last ticks, the oldest of which is overwritten.
+static void save_in_turn(subject *s) {
+    unsigned char *to = s->ring + s->turn++ % HISTORY_TICKS * s->ring_size;
+    bench_require(cairn_world_save(s->world, to, s->ring_size) <= s->ring_size, "save failed");
 }
 
 static void load(subject *s) {
@@ -111,6 +120,7 @@ static void subject_destroy(subject *s) {
     cairn_world_destroy(s->fork);
     free(s->saved);
     free(s->other);
+    free(s->ring);
 }
 
 typedef struct list {
@@ -152,6 +162,11 @@ static void measure_pile(list *out) {
     time_of(out, &s, "load", do_nothing, load, 60.0);
     time_of(out, &s, "fork", drop_fork, make_fork, 1000.0);
     time_of(out, &s, "copy after a step", step, copy_world, 0.0);
+    s.ring_size = s.saved_size + s.saved_size / 4; // contacts come and go
+    s.ring = malloc(HISTORY_TICKS * s.ring_size);
+    bench_require(s.ring != NULL, "no memory for a ring of saves");
+    memset(s.ring, 0, HISTORY_TICKS * s.ring_size);
+    time_of(out, &s, "save after a step, one of 64", step, save_in_turn, 0.0);
     time_of(out, &s, "plain copy", do_nothing, copy, 0.0);
     time_of(out, &s, "full hash", step, hash_world, 40.0);
     load(&s);

@@ -19,6 +19,7 @@
 
 #include "base/arena.h"
 #include "base/assert.h"
+#include "base/stream_copy.h"
 #include "sim/serialize/history_table.h"
 
 // ------------------------------------------------------------------------------------- cells
@@ -77,7 +78,7 @@ typedef struct saver {
     saved_tick *tick;
     uint32_t *root;
     const uint32_t *before; // root of the tick before; NULL: the only one, which needs no log
-    bool prefetch;
+    bool large; // most of the state: its cells are not in the cache when they are used again
 } saver;
 
 // Room in the log for up to *count more, at least one.
@@ -332,6 +333,7 @@ typedef struct cell_run {
     unsigned char *to;
     const unsigned char *from;
     size_t size;
+    bool streams;
 } cell_run;
 
 static inline void copy_run(cell_run *run, unsigned char *to, const unsigned char *from) {
@@ -339,22 +341,27 @@ static inline void copy_run(cell_run *run, unsigned char *to, const unsigned cha
         run->size += CELL_SIZE;
         return;
     }
-    if (run->size == CELL_SIZE) {
+    if (run->streams) {
+        cairn_stream_copy(run->to, run->from, run->size);
+    } else if (run->size == CELL_SIZE) {
         memcpy(run->to, run->from, CELL_SIZE);
     } else if (run->size > 0) {
         memcpy(run->to, run->from, run->size);
     }
-    *run = (cell_run){.to = to, .from = from, .size = CELL_SIZE};
+    run->to = to;
+    run->from = from;
+    run->size = CELL_SIZE;
 }
 
 // Copies blocks into their new cells. Only the last part of a block may be shorter than a cell.
-static void fill_cells(const cairn_history *history, cairn_array array, const uint32_t *blocks,
+static void fill_cells(const saver *s, cairn_array array, const uint32_t *blocks,
     uint32_t block_count, const uint32_t *cells) {
+    const cairn_history *history = s->history;
     const placement *place = &history->places[array];
     const cairn_state *state = &history->world->state;
     const unsigned char *elements = cairn_state_array(state, array);
     const size_t live = cairn_array_count(state->settings, array) * cairn_array_element_size(array);
-    cell_run run = {.size = 0};
+    cell_run run = {.streams = s->large};
     for (uint32_t i = 0; i < block_count; ++i) {
         const size_t begin = (size_t)blocks[i] * place->block_size;
         const size_t end = begin + place->block_size < live ? begin + place->block_size : live;
@@ -387,6 +394,7 @@ static void fill_leaves(const cairn_history *history, cairn_array array, const u
 }
 
 #define BATCH 32u // blocks
+#define LARGE_BLOCKS 1000
 
 static void save_blocks(saver *s, cairn_array array, const uint32_t *blocks, uint32_t count) {
     uint32_t cells[BATCH * CELLS_PER_BLOCK_MAX];
@@ -394,11 +402,11 @@ static void save_blocks(saver *s, cairn_array array, const uint32_t *blocks, uin
     for (uint32_t i = 0; i < count; i += BATCH) {
         const uint32_t some = count - i < BATCH ? count - i : BATCH;
         take_cells(s->history, some * place->per_block, cells);
-        if (s->prefetch) {
+        if (!s->large) {
             prefetch_cells(s->history, cells, some * place->per_block);
         }
         replace_cells(s, place, blocks + i, some, cells);
-        fill_cells(s->history, array, blocks + i, some, cells);
+        fill_cells(s, array, blocks + i, some, cells);
         fill_leaves(s->history, array, blocks + i, some, cells);
     }
 }
@@ -457,7 +465,7 @@ cairn_status cairn_history_save(cairn_history *history, uint64_t keep_from) {
         .tick = &history->ticks[place],
         .root = root,
         .before = history->count > 1 ? root_at(history, history->count - 2) : NULL,
-        .prefetch = history->changed_end[CAIRN_ARRAY_COUNT - 1] < 1000};
+        .large = history->changed_end[CAIRN_ARRAY_COUNT - 1] >= LARGE_BLOCKS};
     if (history->sums != NULL) {
         keep_sums(history);
     }
@@ -467,6 +475,7 @@ cairn_status cairn_history_save(cairn_history *history, uint64_t keep_from) {
         save_blocks(&s, array, history->changed + begin, end - begin);
         begin = end;
     }
+    cairn_stream_end();
     return CAIRN_OK;
 }
 
