@@ -16,6 +16,12 @@ typedef struct cairn_arena {
     size_t at;             // bytes handed out
 } cairn_arena;
 
+// The first cache line that begins in the memory, of which as many bytes must be left.
+static inline void *cairn_cache_line_in(void *memory) {
+    const uintptr_t past = (uintptr_t)memory % CAIRN_CACHE_LINE;
+    return (unsigned char *)memory + (past == 0 ? 0 : CAIRN_CACHE_LINE - past);
+}
+
 static inline void *cairn_arena_take(cairn_arena *arena, size_t count, size_t size) {
     CAIRN_ASSERT(size > 0 && count <= (SIZE_MAX - arena->at - CAIRN_CACHE_LINE) / size);
     void *piece = arena->memory == NULL ? NULL : arena->memory + arena->at;

@@ -104,12 +104,12 @@ cairn_status cairn_pair_cache_create(
     CAIRN_ASSERT(cache->memory == NULL);
     cairn_arena measure = {.memory = NULL};
     allocate_all(cache, &measure, def);
-    cache->memory = take(1, measure.at);
-    cache->size = measure.at;
+    cache->size = measure.at + CAIRN_CACHE_LINE;
+    cache->memory = take(1, cache->size);
     if (cache->memory == NULL) {
         return CAIRN_OUT_OF_MEMORY;
     }
-    cairn_arena cut = {.memory = cache->memory};
+    cairn_arena cut = {.memory = cairn_cache_line_in(cache->memory)};
     allocate_all(cache, &cut, def);
     return CAIRN_OK;
 }

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/arena.h"
 #include "base/assert.h"
 
 // Where the state points to an array, and which settings hold its capacity and its count.
@@ -111,10 +112,11 @@ cairn_run cairn_state_run(const cairn_state *state, cairn_array array, uint32_t 
     return run;
 }
 
-// Rounded up, so that each array, the rules' state above all, starts aligned for any scalar.
+// Rounded up, so that each array starts on a cache line: a motion is one line, which no two workers
+// write.
 static size_t array_size(const cairn_settings *settings, cairn_array array) {
     const size_t size = cairn_array_capacity(settings, array) * cairn_array_element_size(array);
-    return (size + 15) / 16 * 16;
+    return (size + CAIRN_CACHE_LINE - 1) / CAIRN_CACHE_LINE * CAIRN_CACHE_LINE;
 }
 
 size_t cairn_state_size(const cairn_settings *settings) {
@@ -128,7 +130,7 @@ size_t cairn_state_size(const cairn_settings *settings) {
 cairn_state cairn_state_view(const cairn_settings *settings, void *memory) {
     cairn_state view;
     unsigned char *next = memory;
-    CAIRN_ASSERT((uintptr_t)memory % _Alignof(max_align_t) == 0);
+    CAIRN_ASSERT((uintptr_t)memory % CAIRN_CACHE_LINE == 0);
     for (cairn_array array = 0; array < CAIRN_ARRAY_COUNT; ++array) {
         memcpy((unsigned char *)&view + layouts[array].pointer, &next, sizeof next);
         next += array_size(settings, array);

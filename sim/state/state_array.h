@@ -75,6 +75,6 @@ typedef struct cairn_run {
 } cairn_run;
 cairn_run cairn_state_run(const cairn_state *state, cairn_array array, uint32_t from);
 
-// Bytes of a block, and its views over `memory` (aligned as malloc aligns).
+// Bytes of a block, and its views over `memory` (at the start of a cache line).
 size_t cairn_state_size(const cairn_settings *settings);
 cairn_state cairn_state_view(const cairn_settings *settings, void *memory);

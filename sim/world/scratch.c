@@ -43,8 +43,7 @@ cairn_status cairn_scratch_create(
     if (scratch->memory == NULL) {
         return CAIRN_OUT_OF_MEMORY;
     }
-    const uintptr_t past = (uintptr_t)scratch->memory % CAIRN_CACHE_LINE;
-    cairn_arena cut = {.memory = (unsigned char *)scratch->memory + (CAIRN_CACHE_LINE - past)};
+    cairn_arena cut = {.memory = cairn_cache_line_in(scratch->memory)};
     allocate_all(scratch, &cut, def);
     CAIRN_ASSERT(cut.at == measure.at && (uintptr_t)cut.memory % CAIRN_CACHE_LINE == 0);
     return CAIRN_OK;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/arena.h"
 #include "base/assert.h"
 #include "base/world_settings.h"
 #include "sim/articulation/hang.h"
@@ -38,8 +39,8 @@ static cairn_status allocate_parts(
     cairn_world *world, const cairn_settings *settings, uint32_t lanes, cairn_allocator *take) {
     CAIRN_ASSERT(settings != world->state.settings && take != NULL);
     const cairn_world_def *def = &world->def;
-    world->state_memory = take(1, cairn_state_size(settings));
-    world->spare_memory = take(1, cairn_state_size(settings));
+    world->state_memory = take(1, cairn_state_size(settings) + CAIRN_CACHE_LINE);
+    world->spare_memory = take(1, cairn_state_size(settings) + CAIRN_CACHE_LINE);
     world->shape_first = take(def->body_capacity, sizeof *world->shape_first);
     world->shape_next = take(def->shape_capacity, sizeof *world->shape_next);
     world->awake_marks = take(awake_mark_words(def->body_capacity), sizeof *world->awake_marks);
@@ -58,8 +59,8 @@ static cairn_status allocate_parts(
         world->meshes == NULL || world->mesh_memory == NULL) {
         return CAIRN_OUT_OF_MEMORY;
     }
-    world->state = cairn_state_view(settings, world->state_memory);
-    world->spare = cairn_state_view(settings, world->spare_memory);
+    world->state = cairn_state_view(settings, cairn_cache_line_in(world->state_memory));
+    world->spare = cairn_state_view(settings, cairn_cache_line_in(world->spare_memory));
     cairn_status status = cairn_hash_cache_create(settings, &world->hash_cache);
     if (status == CAIRN_OK) {
         status = cairn_pair_cache_create(world->pair_cache, def, take);
