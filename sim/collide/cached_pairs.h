@@ -119,6 +119,7 @@ struct cairn_pair_cache {
     bool contacts_restored;    // the list does
 
     cairn_cached_pair *pairs; // in order
+    cairn_cached_pair *list;  // the array in which they lie, perhaps not from its start on
     cairn_pairs_sum *sums;    // of their ranges; only while the awake set is sparse
     cairn_pairs_sum *block_sums;
     uint32_t blocks_summed;   // the first so many blocks, and their ranges, have a sum

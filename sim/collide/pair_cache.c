@@ -85,7 +85,8 @@ static void allocate_all(cairn_pair_cache *cache, cairn_arena *from, const cairn
         cairn_arena_take(from, def->body_capacity, sizeof *cache->predicted_motions);
     cache->restored_bodies =
         cairn_arena_take(from, slot_set_words(def->body_capacity), sizeof *cache->restored_bodies);
-    cache->pairs = cairn_arena_take(from, list, sizeof *cache->pairs);
+    cache->list = cairn_arena_take(from, list, sizeof *cache->list);
+    cache->pairs = cache->list;
     cache->found = cairn_arena_take(from, cache->pair_capacity, sizeof *cache->found);
     cache->spare = cairn_arena_take(from, list, sizeof *cache->spare);
     cache->query_hits = cairn_arena_take(from, shapes, sizeof *cache->query_hits);

@@ -3,6 +3,7 @@
 
 #include "tests/sim/articulation_kit.h"
 
+#include "sim/collide/cached_pairs.h"
 #include "sim/state/hash_cache.h"
 #include "workers/pool.h"
 
@@ -189,4 +190,32 @@ TEST("a heap with more than a thousand contacts steps to the same state with any
 
 TEST("a world of articulated figures steps to the same state with any number of workers") {
     expect_no_difference(world_of_figures, 45);
+}
+
+TEST("two workers merge the list of pairs that one merges, each a half of it") {
+    SCOPED(cairn_world) *alone = world_of_cubes();
+    for (uint32_t i = 0; i < 24; ++i) {
+        const cairn_vec3 at = vec3(0.37f * (float)(i % 8), 9.0f + 0.7f * (float)i, 0.4f * (float)i);
+        const cairn_body_id cube = kit_cube(alone, at);
+        EXPECT_OK(cairn_body_apply_impulse_at_centre(alone, cube, vec3(0.0f, -9000.0f, 700.0f)));
+    }
+    SCOPED(cairn_world) *shared = kit_fork(alone);
+    SCOPED(cairn_pool) *pool = NULL;
+    EXPECT_OK(cairn_pool_create(2, &pool));
+    cairn_pool_share_always(pool);
+    const cairn_parallel parallel = {
+        .context = pool, .workers = 2, .run = cairn_pool_parallel, .wait = cairn_pool_wait};
+    EXPECT_OK(cairn_world_set_parallel(shared, &parallel));
+    uint32_t merged = 0;
+    for (int step = 0; step < STEPS; ++step) {
+        cairn_world_step(alone, NULL, 0);
+        cairn_world_step(shared, NULL, 0);
+        const cairn_pair_cache *cache = shared->pair_cache;
+        const uint32_t count = alone->pair_cache->pair_count;
+        assert_int_equal(cache->pair_count, count);
+        assert_memory_equal(cache->pairs, alone->pair_cache->pairs, count * sizeof *cache->pairs);
+        merged += cache->pairs != cache->list ? 1 : 0;
+    }
+    assert_true(merged > 0);
+    assert_true(alone->pair_cache->pairs == alone->pair_cache->list);
 }
