@@ -35,7 +35,7 @@
 // The fewest bodies, shapes and queries that are shared as one block.
 #define BODIES_SHARED_MIN 32u
 #define SHAPES_SHARED_MIN 128u
-#define QUERIES_SHARED_MIN 4u
+#define QUERIES_SHARED_MIN 1u
 
 // Stands for the body of all shapes that no impulse moves, so that no two of them pair.
 #define NOT_DYNAMIC UINT32_MAX
