@@ -320,7 +320,8 @@ static bool kept_its_place(const cairn_world *world, uint32_t slot) {
     if (world->def.solver != CAIRN_SOLVER_SOFT_STEP || !cairn_body_takes_impulses(world, slot)) {
         return false;
     }
-    const cairn_body_travel *travel = &world->awake_set->travels[slot];
+    const cairn_awake_set *awake = world->awake_set;
+    const cairn_body_travel *travel = &awake->travels[awake->solver_body_of[slot]];
     const float radius =
         world->shape_first[slot] != 0 ? vec3_length(world->pair_cache->half_extents[slot]) : 0.0f;
     return travel->distance + travel->angle * radius <

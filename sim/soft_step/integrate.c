@@ -450,7 +450,7 @@ static void store_travels(
     memcpy(values[1], &angle, sizeof values[1]);
     for (uint32_t i = 0; i < live; ++i) {
         const bool link = context->bodies[begin + i].closing != 0.0f;
-        context->travels[context->slot_of[begin + i]] = (cairn_body_travel){
+        context->travels[begin + i] = (cairn_body_travel){
             .distance = link ? CAIRN_VALID_DISTANCE : values[0][i], .angle = values[1][i]};
     }
 }

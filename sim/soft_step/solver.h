@@ -107,7 +107,7 @@ typedef struct cairn_solver_context {
     const float *half_widths;              // by body slot, of the pair cache
     const float *turn_radii;               // the same
     unsigned char *outcome;                // by solver body: CAIRN_OUTCOME flags
-    cairn_body_travel *travels;            // by body slot; written by `scatter`
+    cairn_body_travel *travels;            // by solver body; written by `scatter`
     // 0, or CAIRN_HAS_LOCKS: some body has linear locks. Found while bodies are gathered.
     uint32_t has_locks;
     _Atomic uint32_t *locks_found;

@@ -29,9 +29,10 @@ typedef struct cairn_body_travel {
 struct cairn_awake_set {
     uint32_t *bodies; // slots, in order
     uint32_t body_count;
-    unsigned char *contains;       // by body slot, 0 or 1; only where something may sleep
-    unsigned char *takes_impulses; // by body slot, 0 or 1
-    cairn_body_travel *travels;    // by body slot, of those that take impulses
+    unsigned char *contains;        // by body slot, 0 or 1; only where something may sleep
+    unsigned char *takes_impulses;  // by body slot, 0 or 1
+    cairn_body_travel *travels;     // by solver body, of those that take impulses
+    const uint32_t *solver_body_of; // by body slot: that of the soft-step solver
     bool sleepers; // in a world whose bodies do not fall asleep: some body was put to sleep
     bool sparse;   // it is a small part of the bodies, so lists of pairs are passed range by range
     cairn_slot_marks set; // its bodies; only while it is sparse

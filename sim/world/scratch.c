@@ -26,6 +26,7 @@ static void allocate_all(cairn_scratch *scratch, cairn_arena *from, const cairn_
     cairn_islands_allocate(&scratch->islands, from, def);
     cairn_soft_step_allocate(&scratch->soft_step, from, def);
     cairn_pgs_allocate(&scratch->pgs, from, def);
+    set->solver_body_of = scratch->soft_step.solver_body_of;
 }
 
 cairn_status cairn_scratch_create(
