@@ -120,6 +120,31 @@ static bool gather_joints(cairn_world *world) {
     return changed || graph->edge_count == 0;
 }
 
+// Finds the last place, at or before the middle of the list of joints, that no moving body's joints
+// lie on both sides of.
+static void cut_joints(cairn_soft_step *soft_step) {
+    const cairn_constraint_graph *graph = &soft_step->joint_graph;
+    const uint32_t moving = soft_step->moving_count;
+    uint32_t *last = soft_step->driven_parents; // by solver body: its last edge
+    uint32_t reach = 0;
+    uint32_t cut = 0;
+    for (uint32_t i = 0; i < graph->edge_count; ++i) {
+        last[graph->edges[i].solver_a] = i;
+        last[graph->edges[i].solver_b] = i;
+    }
+    for (uint32_t i = 0; i < graph->edge_count / 2; ++i) {
+        const uint32_t a = graph->edges[i].solver_a;
+        const uint32_t b = graph->edges[i].solver_b;
+        const uint32_t reach_a = a < moving ? last[a] : 0;
+        const uint32_t reach_b = b < moving ? last[b] : 0;
+        reach = reach_a > reach ? reach_a : reach;
+        reach = reach_b > reach ? reach_b : reach;
+        cut = reach <= i ? i + 1 : cut;
+    }
+    CAIRN_ASSERT(cut <= graph->edge_count);
+    soft_step->joint_cut = cut;
+}
+
 // Gives each joint the colour after those of the earlier joints of its two bodies. So one sweep
 // passes along a chain from end to end, where the lowest free colours would alternate along it.
 // Counts in `body_colours`, which building the graph clears. The graph of the last step stays if
@@ -149,6 +174,7 @@ static void build_joint_graph(cairn_world *world, bool changed, const cairn_grap
         graph->body_colours[edge->solver_b] = next + 1;
         edge->colour = next % CAIRN_JOINT_COLOURS;
     }
+    cut_joints(soft_step);
     cairn_light_links_take(soft_step);
     cairn_constraint_graph_build(
         graph, NULL, soft_step->body_count, owners, soft_step->wide_kernel.lanes);

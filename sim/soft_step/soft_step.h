@@ -92,7 +92,8 @@ struct cairn_soft_step {
     uint32_t *limited_bodies;
     _Atomic unsigned char *pushed; // see cairn_solver_context
     bool any_axes;                 // some joint has axes: it may have limits
-    uint32_t (*hung_links)[2];     // edges of the joint graph: the inner and the outer joint
+    uint32_t joint_cut; // edges of the joint graph before it and the others share no moving body
+    uint32_t (*hung_links)[2]; // edges of the joint graph: the inner and the outer joint
     uint32_t hung_link_count;
     uint32_t (*light_links)[2]; // those of them that are light
     uint32_t light_link_count;

@@ -402,23 +402,26 @@ static void run_substep(const worker_share *share, uint32_t substep) {
     trace_pass(share, substep, CAIRN_PASS_RELAX);
 }
 
-// Marks bodies that joints connect with a marked one, on one worker. Passes run forward and
+static bool is_pushed(const cairn_soft_step *soft_step, uint32_t body) {
+    return atomic_load_explicit(&soft_step->pushed[body], memory_order_relaxed) != 0;
+}
+
+// Marks bodies that joints begin .. end - 1 connect with a marked one. Passes run forward and
 // backward along the list of joints, so they mark all of a ragdoll, and all of a chain whose joints
 // were made in order. In a long chain with joints in random order some bodies may stay unmarked.
-static void spread_pushed(cairn_soft_step *soft_step) {
+static void spread_pushed(cairn_soft_step *soft_step, uint32_t begin, uint32_t end) {
     const cairn_constraint_graph *graph = &soft_step->joint_graph;
-    _Atomic unsigned char *pushed = soft_step->pushed;
     bool more = true;
     for (uint32_t pass = 0; more && pass < PUSHED_PASSES_MAX; ++pass) {
         more = false;
-        for (uint32_t i = 0; i < graph->edge_count; ++i) {
-            const uint32_t at = pass % 2 == 0 ? i : graph->edge_count - 1 - i;
+        for (uint32_t i = begin; i < end; ++i) {
+            const uint32_t at = pass % 2 == 0 ? i : end - 1 - (i - begin);
             const uint32_t a = graph->edges[at].solver_a;
             const uint32_t b = graph->edges[at].solver_b;
             if (a < soft_step->moving_count && b < soft_step->moving_count &&
-                pushed[a] != pushed[b]) {
-                pushed[a] = 1;
-                pushed[b] = 1;
+                is_pushed(soft_step, a) != is_pushed(soft_step, b)) {
+                atomic_store_explicit(&soft_step->pushed[a], 1, memory_order_relaxed);
+                atomic_store_explicit(&soft_step->pushed[b], 1, memory_order_relaxed);
                 more = true;
             }
         }
@@ -438,7 +441,10 @@ static void damp_joints(const worker_share *share) {
     for_each(share, contacts_of(share->world), CAIRN_CONSTRAINT_MARK_PUSHED);
     meet(share);
     if (is_main(share)) {
-        spread_pushed(soft_step);
+        spread_pushed(soft_step, 0, soft_step->joint_cut);
+    }
+    if (share->member->rank + 1 == share->member->size) {
+        spread_pushed(soft_step, soft_step->joint_cut, soft_step->joint_graph.edge_count);
     }
     meet(share);
     sweep(share, joints_of(share->world), CAIRN_CONSTRAINT_DAMP);
