@@ -277,8 +277,10 @@ void cairn_pair_list_merge(cairn_world *world, uint32_t found_count) {
     const uint32_t count = cache->pair_count;
     cairn_cached_pair *begin = cache->spare;
     cairn_cached_pair *end;
+    // The parts meet where they would if every pair stayed and every found one were new.
+    const uint64_t room = (uint64_t)cache->pair_capacity + world->def.contact_capacity;
     if (cairn_task_scheduler_workers(world->scheduler) < 2 || count < PAIRS_SHARED_MIN ||
-        cache->removed_count != 0) {
+        cache->removed_count != 0 || (uint64_t)count + found_count > room) {
         end = merge(world, &(merge_part){.end = count, .found_end = found_count}, begin);
     } else {
         const uint32_t half = count / 2;
