@@ -13,7 +13,7 @@ import subprocess
 import sys
 
 # What tests of whole programs need; they name the folder of the programs alone.
-PROGRAMS = ["server/all", "tools/all", "robot/all", "rules_file/all"]
+PROGRAMS = ["server/all", "tools/all", "robot/all", "rules_file/all", "tests/programs/all"]
 
 
 def names_of(build, arguments):
