@@ -22,7 +22,7 @@
 #include <cairn/server.h>
 
 // Of the records; changes whenever they do.
-#define CAIRN_HANDOVER_VERSION 4
+#define CAIRN_HANDOVER_VERSION 5
 #define CAIRN_HANDOVER_WHY_SIZE 320
 
 // One side; zero at first.
