@@ -142,8 +142,8 @@ typedef struct merge_part {
     uint32_t found_end;
 } merge_part;
 
-// Writes the found pairs from `at` on whose key is less than `end` to the new list, if they may
-// collide. Returns the first one that it is not.
+// Goes forward through the found pairs from `at` to the first whose key is not below `end`, and
+// returns its index. Appends each pair that may collide at *to.
 static uint32_t list_found_before(const cairn_world *world, uint32_t at, uint32_t found_end,
     uint64_t end, cairn_cached_pair **to) {
     const cairn_pair_cache *cache = world->pair_cache;
@@ -192,8 +192,8 @@ static cairn_cached_pair *merge(
     return to;
 }
 
-// Writes the found pairs before `at` whose key is greater than `end` before *to, if they may
-// collide. Returns the end of those that it is not.
+// The same backward: goes through the found pairs below `at` while their keys are above `end`.
+// Puts each pair that may collide in front of *to. Returns how many found pairs remain.
 static uint32_t list_found_after(
     const cairn_world *world, uint32_t at, uint64_t end, cairn_cached_pair **to) {
     const cairn_pair_cache *cache = world->pair_cache;
@@ -205,8 +205,9 @@ static uint32_t list_found_after(
     return at;
 }
 
-// The same for the first part, from its end to its start, so that its new end is known before it is
-// merged: it is `to`. Returns its start. No shape was removed.
+// Merges the first part backward, so that it ends at `to`, and returns where it starts. Both
+// workers can begin at once, because neither needs to know how long the other's part becomes. Only
+// if no shape was removed.
 static cairn_cached_pair *merge_backward(
     const cairn_world *world, const merge_part *part, cairn_cached_pair *to) {
     const cairn_pair_cache *cache = world->pair_cache;
@@ -277,8 +278,8 @@ void cairn_pair_list_merge(cairn_world *world, uint32_t found_count) {
     const uint32_t count = cache->pair_count;
     cairn_cached_pair *begin = cache->spare;
     cairn_cached_pair *end;
-    // The parts meet where they would if every pair stayed and every found one were new.
-    const uint64_t room = (uint64_t)cache->pair_capacity + world->def.contact_capacity;
+    // The parts meet where they would if no pair were dropped and each found pair were new.
+    const uint64_t room = cairn_cached_pairs_max(&world->def);
     if (cairn_task_scheduler_workers(world->scheduler) < 2 || count < PAIRS_SHARED_MIN ||
         cache->removed_count != 0 || (uint64_t)count + found_count > room) {
         end = merge(world, &(merge_part){.end = count, .found_end = found_count}, begin);

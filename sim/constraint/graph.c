@@ -146,8 +146,7 @@ static void colour_edges(const graph_work *work) {
     uint32_t *order = graph->overflow_order;
     uint32_t waiting = work->pieces[0].waiting;
     if (work->piece_count == PIECES_MAX) {
-        graph->halves_differ = !join_colours(graph, last->colours);
-        if (!graph->halves_differ) {
+        if (join_colours(graph, last->colours)) {
             memmove(&order[waiting], &order[last->begin], last->waiting * sizeof *order);
             waiting += last->waiting;
         } else {

@@ -6,7 +6,6 @@
 // edges as there are lanes. Edges that find no colour overflow and are solved one after the other.
 
 #include <stdatomic.h>
-#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/arena.h"
@@ -74,7 +73,6 @@ typedef struct cairn_constraint_graph {
     // Indices of edges without a colour, in order, then of the others that did not keep theirs.
     uint32_t *overflow_order;
     uint32_t recoloured_count; // edges that did not keep their last colour
-    bool halves_differ;        // two threads kept one colour of a body twice, and one did it again
     cairn_graph_owners owners;
     cairn_graph_part parts[CAIRN_COLOURS][CAIRN_OWNERS_MAX]; // in the order of `order`
     uint32_t owner_edges[CAIRN_OWNERS_MAX];                  // by owner: edges with a colour
