@@ -139,6 +139,12 @@ static cairn_world *world_of_cubes(void) {
     def.shape_capacity = 1024;
     def.contact_capacity = 8192;
     cairn_world *world = kit_world(&def);
+    // Aside, and the first of all shapes: nothing has a pair with it until a cube comes near.
+    cairn_body_def aside = cairn_body_def_default();
+    const cairn_shape_def box = cairn_shape_def_default();
+    aside.kind = CAIRN_BODY_STATIC;
+    aside.position = vec3(-9.0f, 0.5f, -9.0f);
+    (void)kit_body(world, &aside, &box);
     (void)kit_ground(world);
     for (uint32_t i = 0; i < 512; ++i) {
         const float lean = 0.02f * (float)(i / 64);
@@ -206,8 +212,17 @@ TEST("two workers merge the list of pairs that one merges, each a half of it") {
     const cairn_parallel parallel = {
         .context = pool, .workers = 2, .run = cairn_pool_parallel, .wait = cairn_pool_wait};
     EXPECT_OK(cairn_world_set_parallel(shared, &parallel));
+    // A cube falls on the static one: their pair is new and comes before all others.
+    const cairn_pose aside = {.position = vec3(-9.0f, 3.0f, -9.0f), .rotation = quat_identity()};
+    cairn_body_state states[3];
+    cairn_world_bodies(alone, states, 3);
+    const cairn_body_id first_cube = states[2].id;
     uint32_t merged = 0;
     for (int step = 0; step < STEPS; ++step) {
+        if (step == 5) {
+            EXPECT_OK(cairn_body_set_pose(alone, first_cube, aside));
+            EXPECT_OK(cairn_body_set_pose(shared, first_cube, aside));
+        }
         cairn_world_step(alone, NULL, 0);
         cairn_world_step(shared, NULL, 0);
         const cairn_pair_cache *cache = shared->pair_cache;
