@@ -274,14 +274,14 @@ static uint32_t found_from(const cairn_pair_cache *cache, uint32_t found_count, 
 
 void cairn_pair_list_merge(cairn_world *world, uint32_t found_count) {
     cairn_pair_cache *cache = world->pair_cache;
-    CAIRN_ASSERT(found_count <= cache->pair_capacity);
     const uint32_t count = cache->pair_count;
+    // The caller sees to it. The two parts meet where they would if no pair were dropped and each
+    // found pair were new.
+    CAIRN_ASSERT((size_t)count + found_count <= cairn_cached_pairs_max(&world->def));
     cairn_cached_pair *begin = cache->spare;
     cairn_cached_pair *end;
-    // The parts meet where they would if no pair were dropped and each found pair were new.
-    const uint64_t room = cairn_cached_pairs_max(&world->def);
     if (cairn_task_scheduler_workers(world->scheduler) < 2 || count < PAIRS_SHARED_MIN ||
-        cache->removed_count != 0 || (uint64_t)count + found_count > room) {
+        cache->removed_count != 0) {
         end = merge(world, &(merge_part){.end = count, .found_end = found_count}, begin);
     } else {
         const uint32_t half = count / 2;
