@@ -527,7 +527,11 @@ FAULTS = {
         ("sim/soft_step/figure_block.h", "    if (set->all) {", "    if (FAULT || set->all) {")]),
     "motor-leaves": ("what leaves a limit of a tree has its motor's speed at once", "sim.articulation", [
         ("sim/articulation/figure.c", "return dof->reaction < own ? up :", "return dof->reaction < own ? (FAULT ? without : up) :"),
-        ("sim/articulation/figure.c", "return dof->reaction > own ? down :", "return dof->reaction > own ? (FAULT ? without : down) :")]),
+        ("sim/articulation/figure.c", "return dof->reaction > own ? down :", "return dof->reaction > own ? (FAULT ? without : down) :"),
+        ("sim/soft_step/figure_modes.h", "may_hold & mode_select(lanes_less(zero, link->speed), pushes_up, pushes_down);",
+         "may_hold & (FAULT ? holds : mode_select(lanes_less(zero, link->speed), pushes_up, pushes_down));"),
+        ("sim/soft_step/figure_modes.h", "may_hold & mode_select(lanes_less(link->speed, zero), pushes_down, pushes_up);",
+         "may_hold & (FAULT ? holds : mode_select(lanes_less(link->speed, zero), pushes_down, pushes_up));")]),
     # ---- the laboratory
     "lab-sweep": ("a visit of PSOR gives 0.9 of the impulse", "sim.methods", [
         ("sim/reference/sweeps.c", "x[i] = before - step * w;", "x[i] = before - (FAULT ? 0.9 : 1.0) * step * w;")]),
