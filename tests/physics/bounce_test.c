@@ -15,6 +15,7 @@
 #define PHASES_MAX 60
 #define SPACING 4.0f    // m, between two phases
 #define TOLERANCE 0.03f // of the speed of approach
+#define MARGIN 0.01f    // m, the contact margin
 
 static uint32_t phase_count(void) {
     return test_is_thorough() ? PHASES_MAX : PHASES_MAX / 5;
@@ -185,7 +186,8 @@ TEST("every shape bounces off floors, walls and ceilings in every phase") {
 // once: the target is a wall, or a slab for each phase.
 static uint32_t right_twins(const scene *s, figure beside) {
     cairn_world_def def = small_world(s->solver);
-    const uint32_t phases = phase_count();
+    const uint32_t phases = PHASES_MAX;
+    const float farther = s->frame.x != 0.0f ? 4.9e-6f : 0.0f;
     const float travel = s->speed / 60.0f;
     const float half_width = s->target == WALL ? 0.0f : 0.5f;
     cairn_body_id bodies[PHASES_MAX];
@@ -203,7 +205,8 @@ static uint32_t right_twins(const scene *s, figure beside) {
     }
     for (uint32_t i = 0; i < phases; ++i) {
         const float z = SPACING * (float)i;
-        const float gap = 0.05f + travel * (float)i / (float)phases;
+        const float gap = i % 2 == 0 ? 0.05f + travel * (float)i / (float)phases
+                                     : MARGIN + 3.0f * travel - farther * (float)i;
         bodies[i] = place(world, s, &shape, vec3(-0.5f - gap - half_width, 0.0f, z), s->speed);
         cairn_shape_id second;
         EXPECT_OK(cairn_shape_create(world, bodies[i], &other, &second));
@@ -219,11 +222,14 @@ static uint32_t right_twins(const scene *s, figure beside) {
     return right;
 }
 
-// At 1 m/s the body moves by less than a twentieth of its half width in a tick: one of its shapes
-// must not come within the contact margin a tick earlier than the other.
+// Up to 1.5 m/s the body moves by less than a twentieth of its half width in a tick: one of its
+// shapes must not come within the contact margin a tick earlier than the other. In every other
+// phase a tick begins when both are at that distance, but for rounding, which is 4 to 15 um where
+// the last phases are. There the oblique wall is not quite across the way of the bodies: each is
+// 4.9 um farther from it than the one before.
 TEST("a body of two shapes that land at once bounces without a turn in every phase") {
     static const figure pairs[][2] = {{BOX, BOX}, {BALL, BALL}, {BALL, BOX}, {CAPSULE, HULL}};
-    static const float speeds[] = {1.0f, 1.2f, 2.0f, 5.0f, 10.0f, 20.0f, 50.0f};
+    static const float speeds[] = {1.0f, 1.1f, 1.2f, 1.4f, 2.0f, 5.0f, 10.0f, 20.0f, 50.0f};
     const uint32_t speed_count = sizeof speeds / sizeof speeds[0];
     uint32_t wrong = 0;
     FOR_BOTH_SOLVERS(solver) {
@@ -235,11 +241,11 @@ TEST("a body of two shapes that land at once bounces without a turn in every pha
                 .speed = speeds[k / 16 % speed_count],
                 .frame = frames[k / 4 % 4]};
             const uint32_t right = right_twins(&s, pairs[k % 4][1]);
-            if (right != phase_count()) {
-                print_error("%s, %s beside %s on %s, e = %.1f at %.0f m/s: %u of %u\n",
+            if (right != PHASES_MAX) {
+                print_error("%s, %s beside %s on %s, e = %.1f at %.1f m/s: %u of %u\n",
                     solver_names[s.solver], figure_names[s.moving], figure_names[pairs[k % 4][1]],
                     figure_names[s.target], (double)s.restitution, (double)s.speed, right,
-                    phase_count());
+                    PHASES_MAX);
                 ++wrong;
             }
         }

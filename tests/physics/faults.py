@@ -200,6 +200,8 @@ FAULTS = {
     "impact-repeated": ("the next substep repeats an impact", "physics.bounce", [
         (IMPACT, "context->integration[index].unconstrained_velocity[k] += rows[i][k];",
          "context->integration[index].unconstrained_velocity[k] += FAULT ? 0.0f : rows[i][k];")]),
+    "compound-unpredicted": ("a slow body of several shapes meets a floor with what is near when a tick begins", "physics.bounce", [
+        ("sim/collide/body_extent.c", "return shapes > 1 ?", "return shapes > 1 && !FAULT ?")]),
     "impact-smooth": ("friction does not act in an impact", "physics.bounce", [
         (IMPACT, "solve_friction(wide, struck->t2, &struck->a, &struck->b, false);",
          "if (!FAULT) {\n        solve_friction(wide, struck->t2, &struck->a, &struck->b, false);\n    }")]),
