@@ -86,9 +86,9 @@ function(cairn_test)
     if(CAIRN_GOLDEN_WORLDS) # a row of the golden matrix waits for a processor that other stages leave
         set(CASE_TIMEOUT 3600)
     elseif(NOT CASE_TIMEOUT AND CMAKE_C_FLAGS MATCHES "fsanitize") # several times slower, beside the golden matrix
-        set(CASE_TIMEOUT 300)
+        set(CASE_TIMEOUT 600)
     elseif(NOT CASE_TIMEOUT)
-        set(CASE_TIMEOUT 60)
+        set(CASE_TIMEOUT 180)
     endif()
     set_tests_properties(${CASE_NAME} PROPERTIES TIMEOUT ${CASE_TIMEOUT} LABELS "${CASE_LABELS}")
     if(CASE_THOROUGH)

@@ -7,13 +7,16 @@
 #include "base/assert.h"
 #include "bridge/snapshot.h"
 
-// The ring of commands grows to twice its size when it is full. It begins with room for all that
-// two players send in the ticks that are kept; memory that is not written to is not taken.
-#define COMMANDS_MIN 4096
+// Commands are stored in blocks, so that a log that grows moves none of them, however large it is.
+// A block has room for all that two players send in the ticks that are kept; memory that is not
+// written to is not taken.
+#define BLOCK_COMMANDS_MIN 4096
+// Blocks that are given back in a tick at most, so that a log that becomes small delays no tick.
+#define BLOCKS_FREED_MAX 4
 
 typedef struct logged_tick {
     cairn_hash128 root;
-    uint32_t first; // of its commands in the ring; they do not wrap around
+    uint32_t first; // position of its commands, modulo 2^32; they are in one block
     uint32_t command_count;
 } logged_tick;
 
@@ -32,18 +35,17 @@ struct cairn_command_log {
     uint64_t first_filled; // no tick from `oldest` to below this one has commands
     uint32_t tick_capacity;
     logged_tick *ticks;      // [tick % tick_capacity]
-    cairn_command *commands; // a ring: those of the ticks that are held, in their order
-    uint32_t command_capacity;
-    uint32_t next; // where the commands of the next tick begin, if they fit before the end
+    uint32_t block_commands; // that a block has room for: a power of two
+    uint32_t block_places;   // a power of two
+    cairn_command **blocks;  // [position / block_commands % block_places]
+    uint64_t first_block;    // the blocks from here to below `end_block` are there: at least one
+    uint64_t end_block;
+    uint64_t next; // position behind the last command
 };
-
-static uint32_t commands_min(const cairn_command_log *log) {
-    return COMMANDS_MIN > log->commands_per_tick_max ? COMMANDS_MIN : log->commands_per_tick_max;
-}
 
 cairn_status cairn_command_log_create(
     uint32_t ticks, uint32_t commands_per_tick_max, cairn_command_log **out) {
-    CAIRN_ASSERT(ticks > 0 && commands_per_tick_max > 0);
+    CAIRN_ASSERT(ticks > 0 && commands_per_tick_max > 0 && commands_per_tick_max <= 1u << 24);
     *out = NULL;
     cairn_command_log *log = calloc(1, sizeof *log);
     if (log == NULL) {
@@ -54,19 +56,32 @@ cairn_status cairn_command_log_create(
     log->keep_from = UINT64_MAX;
     log->tick_capacity = ticks;
     log->ticks = malloc(ticks * sizeof *log->ticks); // pages that no tick needs are not touched
-    log->command_capacity = commands_min(log);
-    log->commands = malloc(log->command_capacity * sizeof *log->commands);
-    if (log->ticks == NULL || log->commands == NULL) {
+    log->block_commands = BLOCK_COMMANDS_MIN;
+    while (log->block_commands < commands_per_tick_max) {
+        log->block_commands *= 2;
+    }
+    log->block_places = 4;
+    log->blocks = calloc(log->block_places, sizeof *log->blocks);
+    if (log->ticks == NULL || log->blocks == NULL ||
+        (log->blocks[0] = malloc(log->block_commands * sizeof **log->blocks)) == NULL) {
         cairn_command_log_destroy(log);
         return CAIRN_OUT_OF_MEMORY;
     }
+    log->end_block = 1;
     *out = log;
     return CAIRN_OK;
 }
 
+static cairn_command **block_at(const cairn_command_log *log, uint64_t number) {
+    return &log->blocks[number % log->block_places];
+}
+
 void cairn_command_log_destroy(cairn_command_log *log) {
     if (log != NULL) {
-        free(log->commands);
+        for (uint64_t i = log->first_block; i < log->end_block; ++i) {
+            free(*block_at(log, i));
+        }
+        free((void *)log->blocks);
         free(log->ticks);
         free(log);
     }
@@ -77,19 +92,15 @@ void cairn_command_log_clear(cairn_command_log *log, uint64_t next_tick) {
     log->oldest = next_tick;
     log->end = next_tick;
     log->first_filled = next_tick;
-    log->next = 0;
 }
 
 void cairn_command_log_keep(cairn_command_log *log, uint64_t from) {
     log->keep_from = from;
 }
 
-static size_t bytes_of(uint32_t ticks, uint32_t commands) {
-    return ticks * sizeof(logged_tick) + commands * sizeof(cairn_command);
-}
-
 size_t cairn_command_log_bytes(const cairn_command_log *log) {
-    return bytes_of(log->tick_capacity, log->command_capacity);
+    const size_t commands = (size_t)(log->end_block - log->first_block) * log->block_commands;
+    return log->tick_capacity * sizeof(logged_tick) + commands * sizeof(cairn_command);
 }
 
 static logged_tick *tick_of(const cairn_command_log *log, uint64_t tick) {
@@ -97,58 +108,82 @@ static logged_tick *tick_of(const cairn_command_log *log, uint64_t tick) {
     return &log->ticks[tick % log->tick_capacity];
 }
 
-// Where the commands of the oldest tick that has any begin; false: no tick that is held has any.
-static bool first_command(cairn_command_log *log, uint32_t *first) {
+static cairn_command *commands_at(const cairn_command_log *log, uint64_t position) {
+    return *block_at(log, position / log->block_commands) + position % log->block_commands;
+}
+
+// The oldest block that has commands of a tick that is held; `end_block` if none has.
+static uint64_t oldest_needed(cairn_command_log *log) {
     uint64_t tick = log->first_filled > log->oldest ? log->first_filled : log->oldest;
     while (tick < log->end && tick_of(log, tick)->command_count == 0) {
         ++tick;
     }
     log->first_filled = tick;
-    *first = tick < log->end ? tick_of(log, tick)->first : 0;
-    return tick < log->end;
+    if (tick == log->end) {
+        return log->end_block;
+    }
+    const uint32_t before = (uint32_t)log->next - tick_of(log, tick)->first;
+    return (log->next - before) / log->block_commands;
 }
 
-// Finds a place for `count` commands behind those that are held, or at the start of the ring.
-static bool find_place(cairn_command_log *log, uint32_t count, uint32_t *place) {
-    uint32_t first = 0;
-    const uint32_t room = log->command_capacity;
-    if (!first_command(log, &first)) {
-        *place = 0;
-        return count <= room;
-    }
-    *place = log->next;
-    if (log->next > first) { // the free room is at both ends
-        if (count <= room - log->next) {
-            return true;
-        }
-        *place = 0;
-        return count <= first;
-    }
-    return count <= first - log->next;
-}
-
-// Moves the commands into a ring of another size, which they fit. False: memory is short.
-static bool move_commands(cairn_command_log *log, uint32_t capacity) {
-    cairn_command *moved = malloc(capacity * sizeof *moved);
-    uint32_t used = 0;
+// False: memory is short.
+static bool grow_places(cairn_command_log *log) {
+    cairn_command **moved = calloc(2 * (size_t)log->block_places, sizeof *moved);
     if (moved == NULL) {
         return false;
     }
-    for (uint64_t tick = log->oldest; tick < log->end; ++tick) {
-        logged_tick *each = tick_of(log, tick);
-        CAIRN_ASSERT(each->command_count <= capacity - used);
-        memcpy(moved + used, log->commands + each->first, each->command_count * sizeof *moved);
-        each->first = used;
-        used += each->command_count;
+    for (uint64_t i = log->first_block; i < log->end_block; ++i) {
+        moved[i % (2 * log->block_places)] = *block_at(log, i);
     }
-    free(log->commands);
-    log->commands = moved;
-    log->command_capacity = capacity;
-    log->next = used;
+    free((void *)log->blocks);
+    log->blocks = moved;
+    log->block_places *= 2;
     return true;
 }
 
-// The same for the ticks.
+// Adds a block: the oldest one if no tick that is held needs it. False: the bound is reached, which
+// only the ticks that are always kept may pass, or memory is short.
+static bool add_block(cairn_command_log *log) {
+    const uint64_t count = log->end_block - log->first_block;
+    cairn_command *block = NULL;
+    if (oldest_needed(log) > log->first_block) {
+        block = *block_at(log, log->first_block);
+        log->first_block += 1;
+    } else {
+        const bool bounded = log->end - log->oldest >= log->capacity;
+        if ((bounded && (count + 1) * log->block_commands > KEPT_COMMANDS_MAX) ||
+            (count == log->block_places && !grow_places(log))) {
+            return false;
+        }
+        block = malloc(log->block_commands * sizeof *block);
+    }
+    if (block == NULL) {
+        return false;
+    }
+    *block_at(log, log->end_block) = block;
+    log->end_block += 1;
+    return true;
+}
+
+// Finds a place for the commands of a tick: behind the last ones, or at the start of another block.
+static bool find_place(cairn_command_log *log, uint32_t count, uint64_t *place) {
+    const uint64_t block_end = log->end_block * log->block_commands;
+    *place = count <= block_end - log->next ? log->next : block_end;
+    return *place < block_end || add_block(log);
+}
+
+// Gives back blocks that no tick needs.
+static void free_blocks(cairn_command_log *log) {
+    const uint64_t needed = oldest_needed(log);
+    const uint64_t last = log->end_block - 1;
+    const uint64_t end = needed < last ? needed : last;
+    for (uint32_t i = 0; i < BLOCKS_FREED_MAX && log->first_block < end; ++i) {
+        free(*block_at(log, log->first_block));
+        log->first_block += 1;
+    }
+}
+
+// Moves the ticks into a ring of another size, which they fit. False: memory is short.
 static bool move_ticks(cairn_command_log *log, uint32_t capacity) {
     CAIRN_ASSERT(log->end - log->oldest <= capacity);
     logged_tick *moved = calloc(capacity, sizeof *moved);
@@ -164,34 +199,9 @@ static bool move_ticks(cairn_command_log *log, uint32_t capacity) {
     return true;
 }
 
-// Only the ticks that are always kept may take more than the bound.
-static bool grow_commands(cairn_command_log *log) {
-    const uint32_t twice = 2 * log->command_capacity;
-    const bool bounded = log->end - log->oldest >= log->capacity;
-    const uint32_t capacity = bounded && twice > KEPT_COMMANDS_MAX ? KEPT_COMMANDS_MAX : twice;
-    return log->command_capacity <= UINT32_MAX / 2 && capacity > log->command_capacity &&
-           move_commands(log, capacity);
-}
-
 static bool grow_ticks(cairn_command_log *log) {
     const uint32_t twice = 2 * log->tick_capacity;
     return twice <= KEPT_TICKS_MAX && move_ticks(log, twice);
-}
-
-// After more ticks were kept, gives back what they took. Without memory for that it stays.
-static void shrink(cairn_command_log *log) {
-    size_t used = 0;
-    for (uint64_t tick = log->oldest; tick < log->end; ++tick) {
-        used += tick_of(log, tick)->command_count;
-    }
-    uint32_t capacity = commands_min(log);
-    while (capacity < 2 * used) {
-        capacity *= 2;
-    }
-    CAIRN_ASSERT(log->end - log->oldest < log->capacity);
-    if (move_ticks(log, log->capacity) && capacity < log->command_capacity) {
-        (void)move_commands(log, capacity);
-    }
 }
 
 // Makes room for another tick in the ring of ticks.
@@ -201,7 +211,7 @@ static void drop_old_ticks(cairn_command_log *log) {
     }
     const uint64_t held = log->end - log->oldest;
     if (log->keep_from == UINT64_MAX && log->tick_capacity > log->capacity) {
-        shrink(log);
+        (void)move_ticks(log, log->capacity); // without memory for that it stays as it is
     }
     if (held == log->tick_capacity && !grow_ticks(log)) {
         log->oldest += 1;
@@ -219,22 +229,21 @@ void cairn_command_log_add(cairn_command_log *log, uint64_t tick, const cairn_co
         log->keep_from = keep_from;
     }
     drop_old_ticks(log);
-    uint32_t place = 0;
+    free_blocks(log);
+    uint64_t place = log->next;
     // If memory is short, or the bound is reached, the oldest ticks are dropped instead.
     while (command_count > 0 && !find_place(log, command_count, &place)) {
-        if (!grow_commands(log)) {
-            CAIRN_ASSERT(log->oldest < log->end);
-            log->oldest += 1;
-        }
+        CAIRN_ASSERT(log->oldest < log->end);
+        log->oldest += 1;
     }
     log->end = tick + 1;
     CAIRN_ASSERT(log->end - log->oldest <= log->tick_capacity);
     *tick_of(log, tick) =
-        (logged_tick){.root = root, .first = place, .command_count = command_count};
+        (logged_tick){.root = root, .first = (uint32_t)place, .command_count = command_count};
     if (command_count > 0) {
-        memcpy(log->commands + place, commands, command_count * sizeof *commands);
+        memcpy(commands_at(log, place), commands, command_count * sizeof *commands);
         log->next = place + command_count;
-        CAIRN_ASSERT(log->next <= log->command_capacity);
+        CAIRN_ASSERT(log->next <= log->end_block * log->block_commands);
     }
 }
 
@@ -262,7 +271,7 @@ bool cairn_command_log_root(const cairn_command_log *log, uint64_t tick, cairn_h
 const cairn_command *cairn_command_log_commands(
     const cairn_command_log *log, uint64_t tick, uint32_t *count) {
     *count = cairn_command_log_command_count(log, tick);
-    return log->commands + tick_of(log, tick)->first;
+    return commands_at(log, tick_of(log, tick)->first);
 }
 
 uint32_t cairn_command_log_command_count(const cairn_command_log *log, uint64_t tick) {

@@ -35,8 +35,8 @@ void cairn_command_log_clear(cairn_command_log *log, uint64_t next_tick);
 
 // From now on ticks from `from` on are kept although they are older than the last `ticks`, as far
 // as the log then takes CAIRN_COMMAND_LOG_KEPT_BYTES_MAX at most; the oldest are dropped first.
-// UINT64_MAX, as at first: none are, and with the next tick that is added the log becomes small
-// again.
+// UINT64_MAX, as at first: none are, and with the next ticks that are added the log becomes small
+// again, by 640 kB in each at most.
 void cairn_command_log_keep(cairn_command_log *log, uint64_t from);
 size_t cairn_command_log_bytes(const cairn_command_log *log); // that it takes
 
@@ -46,7 +46,7 @@ uint64_t cairn_command_log_end(const cairn_command_log *log);    // one past the
 // The full root after stepping `tick`. False when it is not held.
 bool cairn_command_log_root(const cairn_command_log *log, uint64_t tick, cairn_hash128 *out);
 
-// The commands of a tick that is held (asserted); they last until the next tick is added.
+// The commands of a tick that is held (asserted); they stay where they are while it is.
 const cairn_command *cairn_command_log_commands(
     const cairn_command_log *log, uint64_t tick, uint32_t *count);
 // How many commands such a tick has.

@@ -192,7 +192,8 @@ static uint64_t run_until_refused(rig *r, uint32_t client, uint64_t patience_s, 
     return (rig_server_now_ns(r) - from_ns) / SECOND;
 }
 
-// One state was sent, the reason is named, the world is shown, and the log is small again.
+// One state was sent, the reason is named, the world is shown, and the log is small again: of two
+// blocks of commands instead of one, as the second player sends some as well.
 static void expect_refused(rig *r, uint32_t client, const char *reason, size_t before) {
     (void)run_until_playing(r, client, 240);
     expect_playing(r, client);
@@ -200,7 +201,7 @@ static void expect_refused(rig *r, uint32_t client, const char *reason, size_t b
     assert_non_null(strstr(cairn_client_mode_text(rig_client(r, client)), reason));
     assert_int_equal(rig_server_statistics(r).total.state_transfers, 2);
     assert_int_equal(rig_server_statistics(r).total.clients_demoted, 1);
-    assert_int_equal(cairn_command_log_bytes(room_of(r)->command_log), before);
+    assert_true(cairn_command_log_bytes(room_of(r)->command_log) <= 2 * before); // a block more
     expect_playing(r, ALICE);
     assert_int_equal(rig_statistics(r, ALICE).simulation.roots_differed, 0);
 }
