@@ -6,186 +6,166 @@
 
 #include "base/assert.h"
 #include "base/bytes.h"
+#include "compress/friction_code.h"
 #include "compress/range_coder.h"
 #include "compress/state_words.h"
-#include <cairn/types.h>
+#include "compress/word_coder.h"
 
-// How the words of a column are coded that are not their candidate.
-typedef enum column_mode {
-    MODE_SAME = 0, // every word is its candidate
-    MODE_BYTES,    // byte by byte
-    MODE_DELTA,    // as the difference to the candidate
-    MODE_GRID,     // the same, of floats on the grid of reference poses
-    MODE_HALVES,   // as the differences of the halves of words to those of the candidate
-    MODE_COUNT
-} column_mode;
+// Of what the decisions of a column depend, besides the word before: two columns of the element.
+// One that is not below the column stands for the class of the last column that was coded, or of
+// the one before it.
+typedef struct column_keys {
+    bool named;
+    uint32_t first, second;
+} column_keys;
 
-// The likelihood that a decision is true, learnt from those before: fast at first.
-typedef struct counter {
-    cairn_probability likely;
-    uint16_t seen;
-} counter;
-
-#define SEEN_MAX 126
-#define LIKELY_MIN 24
-
-typedef struct delta_model {
-    counter length[64];     // of a difference in bits, as a tree
-    counter leading[33][8]; // its bits after the highest
-} delta_model;
-
-typedef struct column_model {
-    counter same[32];      // by what the column and the one before had lately
-    counter negative;      // of a component of a unit vector
-    counter upper[2][256]; // byte 3, as a tree; by whether the element before had a word of its own
-    counter second[16][256]; // byte 2, by the lowest bits of byte 3
-    counter lower[2][256];   // bytes 1 and 0
-    counter half_same[2];
-    delta_model delta[2]; // 0: of words and of their lower halves, 1: of upper halves
-} column_model;
+typedef struct column_head {
+    cairn_word_source from;
+    cairn_column_mode mode;
+    bool zeros; // words that are not their candidate may be 0
+    column_keys keys;
+    uint32_t bits; // cairn_word_coder.bits
+} column_head;
 
 typedef struct packer {
     cairn_state_words words;
-    uint8_t *same; // owned; of each element of the group: whether the last column was foreseen
+    uint8_t *last;   // owned; of each element of the group, the class of its last word
+    uint8_t *before; // owned; of the word before that
     bool knows_bodies;
-    column_model *model; // owned; of the column that is being coded
+    uint8_t shifts[CAIRN_WORD_GROUP_WORDS_MAX]; // of a column's words where they are keys
+    cairn_word_coder *coder;                    // owned
 } packer;
 
-CAIRN_FOR_EACH_MODE bool code_bit(
-    cairn_coder_mode mode, cairn_range_coder *coder, counter *c, bool bit) {
-    bit = cairn_code_bit_as(mode, coder, &c->likely, bit);
-    const uint32_t gain = UINT32_C(65536) / (c->seen + 2u);
-    const uint32_t now = c->likely;
-    const uint32_t moved = bit ? now + ((65536 - now) * gain >> 16) : now - (now * gain >> 16);
-    const uint32_t least = moved < LIKELY_MIN ? LIKELY_MIN : moved;
-    c->likely = (cairn_probability)(least > 65536 - LIKELY_MIN ? 65536 - LIKELY_MIN : least);
-    c->seen = (uint16_t)(c->seen + (c->seen < SEEN_MAX ? 1 : 0));
-    return bit;
+static uint32_t key_value(
+    const packer *p, uint32_t group, uint32_t column, uint32_t element, uint32_t key) {
+    if (key < column) {
+        return cairn_word_of(&p->words, group, key, element) >> p->shifts[key];
+    }
+    return key == column ? p->last[element] : p->before[element];
 }
 
-// The lowest `bits` of a value, highest first, each by those before.
-CAIRN_FOR_EACH_MODE uint32_t code_tree(
-    cairn_coder_mode mode, cairn_range_coder *coder, counter *tree, uint32_t bits, uint32_t value) {
-    uint32_t node = 1;
-    while (bits-- > 0) {
-        node = node << 1 | code_bit(mode, coder, &tree[node], (value >> bits & 1) != 0);
-    }
-    return node;
+// `lately`: which of the last words were their candidates.
+static cairn_contexts contexts_of(const packer *p, uint32_t group, uint32_t column,
+    const column_keys *keys, uint32_t element, uint32_t class, uint32_t lately) {
+    const uint32_t first = key_value(p, group, column, element, keys->first);
+    const uint32_t second = key_value(p, group, column, element, keys->second);
+    return cairn_contexts_of(
+        class << 2 | (lately >> 1 & 3), first, first * UINT32_C(0x2c1b3c6d) + second);
 }
 
-CAIRN_FOR_EACH_MODE uint32_t code_bytes(
-    cairn_coder_mode mode, cairn_range_coder *coder, column_model *m, bool again, uint32_t word) {
-    const uint32_t b3 = code_tree(mode, coder, m->upper[again], 8, word >> 24) & 0xff;
-    const uint32_t b2 = code_tree(mode, coder, m->second[b3 & 15], 8, word >> 16 & 0xff) & 0xff;
-    const uint32_t b1 = code_tree(mode, coder, m->lower[1], 8, word >> 8 & 0xff) & 0xff;
-    const uint32_t b0 = code_tree(mode, coder, m->lower[0], 8, word & 0xff) & 0xff;
-    return b3 << 24 | b2 << 16 | b1 << 8 | b0;
+// The class of a word becomes a context of those after it in the element.
+static void note_class(packer *p, uint32_t element, uint8_t class) {
+    p->before[element] = p->last[element];
+    p->last[element] = class;
 }
 
-// A difference with its sign in the lowest bit, less one since it is not 0: its length, three bits
-// after the highest one by what they were before, then the others.
-CAIRN_FOR_EACH_MODE uint32_t code_delta(
-    cairn_coder_mode mode, cairn_range_coder *coder, delta_model *m, uint32_t delta) {
-    const uint32_t folded = (delta << 1 ^ (delta >> 31 != 0 ? UINT32_MAX : 0)) - 1;
-    uint32_t length = folded == 0 ? 0 : 32 - (uint32_t)__builtin_clz(folded);
-    length = code_tree(mode, coder, m->length, 6, length) & 63;
-    if (length > 32) {
-        length = 32; // of a decoder with a malformed input
-    }
-    uint32_t value = length == 0 ? 0 : 1;
-    uint32_t node = 1;
-    uint32_t left = length == 0 ? 0 : length - 1;
-    for (uint32_t i = 0; i < 3 && left > 0; ++i) {
-        left -= 1;
-        const bool bit =
-            code_bit(mode, coder, &m->leading[length][node], (folded >> left & 1) != 0);
-        node = node << 1 | bit;
-        value = value << 1 | bit;
-    }
-    if (left > 0) {
-        const uint32_t rest = folded & ((UINT32_C(1) << left) - 1);
-        value = value << left | cairn_code_raw_as(mode, coder, left, rest);
-    }
-    value += 1;
-    return value >> 1 ^ ((value & 1) != 0 ? UINT32_MAX : 0);
+static void begin_column(packer *p, const column_head *head) {
+    cairn_bit_mixer_reset(&p->coder->mixer);
+    p->coder->bits = head->bits;
+    memset(p->coder->guesses, 0, sizeof p->coder->guesses);
 }
 
-CAIRN_FOR_EACH_MODE uint32_t code_half(cairn_coder_mode mode, cairn_range_coder *coder,
-    column_model *m, uint32_t which, uint32_t half, uint32_t expected) {
-    const uint32_t delta = (uint32_t)(int32_t)(int16_t)(uint16_t)(half - expected);
-    if (code_bit(mode, coder, &m->half_same[which], delta == 0)) {
-        return expected & 0xffff;
-    }
-    return (expected + code_delta(mode, coder, &m->delta[which], delta)) & 0xffff;
-}
-
-// A word that is not its candidate.
-CAIRN_FOR_EACH_MODE uint32_t code_word(cairn_coder_mode coding, cairn_range_coder *coder,
-    column_model *m, column_mode mode, bool again, uint32_t word, uint32_t expected) {
-    uint32_t point;
-    switch (mode) {
-    case MODE_BYTES:
-        return code_bytes(coding, coder, m, again, word);
-    case MODE_GRID:
-        point = cairn_word_grid_point(expected);
-        return cairn_word_of_grid(
-            point + code_delta(coding, coder, &m->delta[0], cairn_word_grid_point(word) - point));
-    case MODE_HALVES:
-        point = code_half(coding, coder, m, 1, word >> 16, expected >> 16);
-        return point << 16 | code_half(coding, coder, m, 0, word & 0xffff, expected & 0xffff);
-    case MODE_DELTA:
-    default:
-        return expected + code_delta(coding, coder, &m->delta[0], word - expected);
-    }
-}
-
-static void reset_model(column_model *m) {
-    counter *all = (counter *)m;
-    for (size_t i = 0; i < sizeof *m / sizeof *all; ++i) {
-        all[i] = (counter){.likely = 32768};
-    }
-}
-
-// The words of a column. `learn`: the marks of its elements are kept for the next column.
+// Words begin .. end - 1 of a column. `note`: their classes are noted.
 CAIRN_FOR_EACH_MODE void code_words(cairn_coder_mode coding, packer *p, cairn_range_coder *coder,
-    uint32_t group, uint32_t column, const cairn_word_source *from, column_mode mode, bool learn) {
-    column_model *m = p->model;
-    const uint32_t count = p->words.groups[group].count;
-    uint32_t lately = 7; // of this column
-    if (mode != MODE_SAME) {
-        reset_model(m);
-    }
-    for (uint32_t i = 0; i < count; ++i) {
+    uint32_t group, uint32_t column, const column_head *head, uint32_t begin, uint32_t end,
+    bool note) {
+    uint32_t lately = 7;
+    uint8_t class = CAIRN_CLASS_CANDIDATE;
+    for (uint32_t i = begin; i < end; ++i) {
         uint8_t *at = cairn_word_at(&p->words, group, column, i);
-        uint32_t expected = cairn_word_candidate(&p->words, group, column, from, i);
+        uint32_t expected = cairn_word_candidate(&p->words, group, column, &head->from, i);
         uint32_t word = coding == CAIRN_CODER_DECODE ? 0 : cairn_word_load(at);
-        if (from->kind == CAIRN_SOURCE_UNIT) {
-            expected |= (uint32_t)code_bit(coding, coder, &m->negative, word >> 31 != 0) << 31;
-        }
-        bool same = mode == MODE_SAME || word == expected;
-        if (mode != MODE_SAME) {
-            counter *c = &m->same[(lately & 7) | (uint32_t)(p->same[i] & 3) << 3];
-            same = code_bit(coding, coder, c, same);
-        }
-        if (same) {
+        if (head->mode == CAIRN_COLUMN_SAME) {
             word = expected;
         } else {
-            word = code_word(coding, coder, m, mode, (lately & 1) == 0, word, expected);
+            if (head->from.kind == CAIRN_SOURCE_UNIT) {
+                const bool negative = cairn_learn_bit(
+                    coding, coder, &p->coder->mixer, NODE_NEGATIVE, word >> 31 != 0);
+                expected |= (uint32_t)negative << 31;
+            }
+            if (head->mode == CAIRN_COLUMN_GRID) {
+                expected = cairn_word_of_grid(cairn_word_grid_point(expected));
+            }
+            const cairn_contexts contexts =
+                contexts_of(p, group, column, &head->keys, i, class, lately);
+            word = cairn_code_word(coding, coder, p->coder, &contexts, head->mode, head->zeros,
+                word, expected, &class);
+            lately = lately << 1 | (class == CAIRN_CLASS_CANDIDATE);
+            if (note) {
+                note_class(p, i, class);
+            }
         }
         if (coding == CAIRN_CODER_DECODE) {
             cairn_word_store(at, word);
         }
-        lately = lately << 1 | same;
-        if (learn) {
-            p->same[i] = (uint8_t)(p->same[i] << 1 | same);
-        }
     }
 }
 
-// How a column is coded comes before its words.
-static void code_head(cairn_range_coder *coder, cairn_word_source *from, column_mode *mode) {
-    *mode = (column_mode)cairn_code_raw(coder, 3, (uint32_t)*mode);
-    from->kind = (cairn_source_kind)cairn_code_raw(coder, 3, (uint32_t)from->kind);
+// A component of friction.
+CAIRN_FOR_EACH_MODE uint32_t code_component(cairn_coder_mode coding, packer *p,
+    cairn_range_coder *coder, const cairn_friction_frame *frame, const cairn_contexts *contexts,
+    uint32_t place, int32_t expected, uint32_t word, uint8_t *class) {
+    cairn_bit_mixer *mixer = &p->coder->mixer;
+    const int32_t steps = cairn_friction_steps(frame, word);
+    const bool regular = cairn_friction_word(frame, steps) == word;
+    *class = CAIRN_CLASS_ZERO;
+    if (!cairn_learn_bit(coding, coder, mixer, NODE_REGULAR + place, regular)) {
+        return cairn_code_raw_as(coding, coder, 32, word);
+    }
+    *class = CAIRN_CLASS_CANDIDATE;
+    const uint32_t node = NODE_COMPONENT_SAME + place;
+    uint32_t delta = (uint32_t)steps - (uint32_t)expected;
+    if (cairn_mix_bit(coding, coder, mixer, contexts, SET_SAME, node, delta == 0)) {
+        return cairn_friction_word(frame, expected);
+    }
+    delta = cairn_code_delta(coding, coder, p->coder, contexts, place == 2, delta, class);
+    return cairn_friction_word(frame, (int32_t)((uint32_t)expected + delta));
+}
+
+// What the normal of contact `i` is, as a rule the same for all with its axis hint.
+CAIRN_FOR_EACH_MODE uint32_t code_normal(cairn_coder_mode coding, packer *p,
+    cairn_range_coder *coder, uint32_t group, uint32_t column, uint32_t i) {
+    const uint8_t *friction = cairn_word_at(&p->words, group, column, i);
+    const uint32_t hint = cairn_word_of(&p->words, group, column - CAIRN_FRICTION_WORDS_BEFORE, i);
+    const bool bears = cairn_friction_frame_of(friction, CAIRN_NORMAL_UNKNOWN).step > 0.0f;
+    const uint32_t normal = coding == CAIRN_CODER_DECODE ? 0 : cairn_friction_normal_of(friction);
+    const cairn_contexts contexts =
+        cairn_contexts_of(bears, hint << 1 | bears, hint * UINT32_C(0x2c1b3c6d) + p->before[i]);
+    return cairn_mix_tree(
+        coding, coder, &p->coder->mixer, &contexts, SET_SYMBOL, NODE_NORMAL, 3, normal);
+}
+
+// Three columns.
+CAIRN_FOR_EACH_MODE void code_friction(
+    cairn_coder_mode coding, packer *p, cairn_range_coder *coder, uint32_t group, uint32_t column) {
+    cairn_bit_mixer_reset(&p->coder->mixer);
+    for (uint32_t i = 0; i < p->words.groups[group].count; ++i) {
+        uint8_t *friction = cairn_word_at(&p->words, group, column, i);
+        const uint32_t normal = code_normal(coding, p, coder, group, column, i);
+        const cairn_friction_frame frame = cairn_friction_frame_of(friction, normal);
+        uint32_t words[3] = {0};
+        uint8_t class = CAIRN_CLASS_FIRST;
+        for (uint32_t k = 0; k < 3; ++k) {
+            const uint32_t part = frame.order[k];
+            const uint32_t word = coding == CAIRN_CODER_DECODE
+                                      ? 0
+                                      : cairn_word_load(friction + part * sizeof(uint32_t));
+            const int32_t expected = k == 2 ? cairn_friction_expected(&frame, words) : 0;
+            const uint32_t kind = (uint32_t)frame.has_normal << 2 | k;
+            const cairn_contexts contexts = cairn_contexts_of(kind << 1 | (frame.step > 0.0f),
+                (uint32_t) class << 3 | kind, (uint32_t)p->last[i] << 3 | kind);
+            words[part] =
+                code_component(coding, p, coder, &frame, &contexts, k, expected, word, &class);
+            if (coding == CAIRN_CODER_DECODE) {
+                cairn_word_store(friction + part * sizeof(uint32_t), words[part]);
+            }
+        }
+        note_class(p, i, class);
+    }
+}
+
+static void code_source(cairn_range_coder *coder, cairn_word_source *from) {
+    from->kind = (cairn_source_kind)cairn_code_raw(coder, 4, (uint32_t)from->kind);
     if (from->kind == CAIRN_SOURCE_UNIT) {
         return;
     }
@@ -198,13 +178,76 @@ static void code_head(cairn_range_coder *coder, cairn_word_source *from, column_
     if (from->kind >= CAIRN_SOURCE_LINK) { // of a rotation which of its words
         from->key = cairn_code_raw(coder, 9, from->key);
     }
-    if (from->kind == CAIRN_SOURCE_DIFFERENCE) {
+    if (from->kind == CAIRN_SOURCE_DIFFERENCE || from->kind == CAIRN_SOURCE_ROTATION) {
         from->key_b = cairn_code_raw(coder, 9, from->key_b);
+    }
+    if (from->kind == CAIRN_SOURCE_ROTATION || from->kind == CAIRN_SOURCE_MOVED) {
+        from->step = cairn_code_raw(coder, 32, from->step);
     }
 }
 
+// The word that a column of equal words has.
+static void code_first(cairn_range_coder *coder, cairn_word_source *from) {
+    if (from->kind == CAIRN_SOURCE_PREVIOUS && cairn_code_raw(coder, 1, from->first != 0) != 0) {
+        from->first = cairn_code_raw(coder, 32, from->first);
+    }
+}
+
+// How a column is coded comes before its words.
+static void code_head(cairn_range_coder *coder, uint32_t column, column_head *head) {
+    head->mode = (cairn_column_mode)cairn_code_raw(coder, 3, (uint32_t)head->mode);
+    if (head->mode == CAIRN_COLUMN_FRICTION) {
+        return;
+    }
+    code_source(coder, &head->from);
+    if (head->mode == CAIRN_COLUMN_SAME) {
+        code_first(coder, &head->from);
+        return;
+    }
+    head->zeros = cairn_code_raw(coder, 1, head->zeros) != 0;
+    head->keys.named = cairn_code_raw(coder, 1, head->keys.named) != 0;
+    if (head->keys.named) {
+        head->keys.first = cairn_code_raw(coder, 9, head->keys.first);
+        head->keys.second = cairn_code_raw(coder, 9, head->keys.second);
+    } else {
+        head->keys.first = column;
+        head->keys.second = column + 1;
+    }
+    if (head->mode == CAIRN_COLUMN_SYMBOLS || head->mode == CAIRN_COLUMN_FLOATS) {
+        head->bits = cairn_code_raw(coder, 6, head->bits);
+    }
+}
+
+static bool friction_possible(const cairn_state_words *words, uint32_t group, uint32_t column) {
+    return column >= CAIRN_FRICTION_WORDS_BEFORE && column + 2 < words->groups[group].words;
+}
+
+// Of a decoder.
+static bool head_valid(const packer *p, uint32_t group, uint32_t column, const column_head *head) {
+    switch (head->mode) {
+    case CAIRN_COLUMN_FRICTION:
+        return friction_possible(&p->words, group, column);
+    case CAIRN_COLUMN_SAME:
+        return head->from.kind != CAIRN_SOURCE_UNIT &&
+               cairn_word_source_valid(&p->words, group, column, &head->from);
+    case CAIRN_COLUMN_SYMBOLS:
+        return head->bits <= 32 && cairn_word_source_valid(&p->words, group, column, &head->from);
+    case CAIRN_COLUMN_FLOATS:
+        return head->bits <= 23 && cairn_word_source_valid(&p->words, group, column, &head->from);
+    case CAIRN_COLUMN_DELTA:
+    case CAIRN_COLUMN_GRID:
+    case CAIRN_COLUMN_HALVES:
+        return cairn_word_source_valid(&p->words, group, column, &head->from);
+    case CAIRN_COLUMN_MODE_COUNT:
+        break;
+    }
+    return false;
+}
+
 static void begin_group(packer *p, uint32_t group) {
-    memset(p->same, 0xff, p->words.groups[group].count);
+    memset(p->last, 0, p->words.groups[group].count);
+    memset(p->before, 0, p->words.groups[group].count);
+    memset(p->shifts, 0, sizeof p->shifts);
     if (group > p->words.slots && !p->knows_bodies) {
         cairn_state_words_count_bodies(&p->words);
         p->knows_bodies = true;
@@ -216,15 +259,34 @@ static bool open_packer(packer *p, size_t size) {
     if (!cairn_state_words_open(&p->words, size)) {
         return false;
     }
-    p->same = malloc(p->words.elements_max);
-    p->model = malloc(sizeof *p->model);
-    return p->same != NULL && p->model != NULL;
+    p->last = malloc(p->words.elements_max);
+    p->before = malloc(p->words.elements_max);
+    p->coder = malloc(sizeof *p->coder);
+    if (p->last == NULL || p->before == NULL || p->coder == NULL) {
+        return false;
+    }
+    cairn_bit_mixer_init(&p->coder->mixer);
+    return true;
 }
 
 static void close_packer(packer *p) {
     cairn_state_words_close(&p->words);
-    free(p->same);
-    free(p->model);
+    free(p->last);
+    free(p->before);
+    free(p->coder);
+}
+
+// Returns how many columns it coded.
+CAIRN_FOR_EACH_MODE uint32_t code_column(cairn_coder_mode coding, packer *p,
+    cairn_range_coder *coder, uint32_t group, uint32_t column, const column_head *head) {
+    if (head->mode == CAIRN_COLUMN_FRICTION) {
+        code_friction(coding, p, coder, group, column);
+        return 3;
+    }
+    begin_column(p, head);
+    p->shifts[column] = head->mode == CAIRN_COLUMN_FLOATS ? 23 : 0;
+    code_words(coding, p, coder, group, column, head, 0, p->words.groups[group].count, true);
+    return 1;
 }
 
 // Words of contacts and of what belongs to a body, as sim/state/state.h lays them out: a packer
@@ -235,32 +297,42 @@ typedef struct rule {
     cairn_source_kind kind;
     cairn_word_role of; // of the source
     uint32_t from, key, key_b;
-    column_mode mode; // that may do better than the plain ones; MODE_SAME: none
+    cairn_column_mode mode; // that may do better than the plain ones; CAIRN_COLUMN_SAME: none
 } rule;
 
 static const rule rules[] = {
     // A body's centre is its origin, unless its shapes lie elsewhere.
-    {CAIRN_WORDS_MOTIONS, 3, 3, CAIRN_SOURCE_COLUMN, CAIRN_WORDS_MOTIONS, 0, 0, 0, MODE_SAME},
+    {CAIRN_WORDS_MOTIONS, 3, 3, CAIRN_SOURCE_COLUMN, CAIRN_WORDS_MOTIONS, 0, 0, 0,
+        CAIRN_COLUMN_SAME},
     // A rotation is a unit quaternion.
-    {CAIRN_WORDS_MOTIONS, 9, 1, CAIRN_SOURCE_UNIT, CAIRN_WORDS_MOTIONS, 0, 0, 0, MODE_SAME},
+    {CAIRN_WORDS_MOTIONS, 9, 1, CAIRN_SOURCE_UNIT, CAIRN_WORDS_MOTIONS, 0, 0, 0, CAIRN_COLUMN_SAME},
     {CAIRN_WORDS_REFERENCE_POSES, 0, 3, CAIRN_SOURCE_GROUP, CAIRN_WORDS_MOTIONS, 3, 0, 0,
-        MODE_GRID},
+        CAIRN_COLUMN_GRID},
+    // Bodies that move fast have left a reference pose of the step before.
+    {CAIRN_WORDS_REFERENCE_POSES, 0, 3, CAIRN_SOURCE_MOVED, CAIRN_WORDS_MOTIONS, 3, 10, 0,
+        CAIRN_COLUMN_GRID},
+    {CAIRN_WORDS_REFERENCE_POSES, 3, 1, CAIRN_SOURCE_ROTATION, CAIRN_WORDS_MOTIONS, 6, 0, 13,
+        CAIRN_COLUMN_HALVES},
+    {CAIRN_WORDS_REFERENCE_POSES, 4, 1, CAIRN_SOURCE_ROTATION, CAIRN_WORDS_MOTIONS, 6, 1, 13,
+        CAIRN_COLUMN_HALVES},
     {CAIRN_WORDS_REFERENCE_POSES, 3, 1, CAIRN_SOURCE_ROTATION, CAIRN_WORDS_MOTIONS, 6, 0, 0,
-        MODE_HALVES},
+        CAIRN_COLUMN_HALVES},
     {CAIRN_WORDS_REFERENCE_POSES, 4, 1, CAIRN_SOURCE_ROTATION, CAIRN_WORDS_MOTIONS, 6, 1, 0,
-        MODE_HALVES},
-    {CAIRN_WORDS_SLEEP, 3, 3, CAIRN_SOURCE_GROUP, CAIRN_WORDS_REFERENCE_POSES, 0, 0, 0, MODE_GRID},
+        CAIRN_COLUMN_HALVES},
+    {CAIRN_WORDS_SLEEP, 3, 3, CAIRN_SOURCE_GROUP, CAIRN_WORDS_REFERENCE_POSES, 0, 0, 0,
+        CAIRN_COLUMN_GRID},
     {CAIRN_WORDS_SLEEP, 6, 2, CAIRN_SOURCE_GROUP, CAIRN_WORDS_REFERENCE_POSES, 3, 0, 0,
-        MODE_HALVES},
+        CAIRN_COLUMN_HALVES},
     // As a rule a body has one shape, made with it.
-    {CAIRN_WORDS_CONTACTS, 2, 2, CAIRN_SOURCE_COLUMN, CAIRN_WORDS_CONTACTS, 0, 0, 0, MODE_SAME},
+    {CAIRN_WORDS_CONTACTS, 2, 2, CAIRN_SOURCE_COLUMN, CAIRN_WORDS_CONTACTS, 0, 0, 0,
+        CAIRN_COLUMN_SAME},
     // A contact's reference is that of its bodies.
     {CAIRN_WORDS_CONTACTS, 9, 3, CAIRN_SOURCE_DIFFERENCE, CAIRN_WORDS_REFERENCE_POSES, 0, 2, 3,
-        MODE_GRID},
+        CAIRN_COLUMN_GRID},
     {CAIRN_WORDS_CONTACTS, 12, 2, CAIRN_SOURCE_LINK, CAIRN_WORDS_REFERENCE_POSES, 3, 2, 0,
-        MODE_HALVES},
+        CAIRN_COLUMN_HALVES},
     {CAIRN_WORDS_CONTACTS, 14, 2, CAIRN_SOURCE_LINK, CAIRN_WORDS_REFERENCE_POSES, 3, 3, 0,
-        MODE_HALVES},
+        CAIRN_COLUMN_HALVES},
 };
 
 static uint32_t group_of(const packer *p, cairn_word_role role) {
@@ -281,7 +353,8 @@ static uint64_t misses(
         const uint32_t delta =
             word - (cairn_word_candidate(&p->words, group, column, from, i) | (word & sign));
         const uint32_t size = delta >> 31 != 0 ? ~delta : delta;
-        bits += delta == 0 ? 0 : 2 + (size == 0 ? 0 : 32 - (uint32_t)__builtin_clz(size));
+        const uint32_t length = size == 0 || word == 0 ? 0 : 32 - (uint32_t)__builtin_clz(size);
+        bits += delta == 0 ? 0 : 2 + length;
     }
     return bits;
 }
@@ -289,13 +362,31 @@ static uint64_t misses(
 // How a column may be coded.
 typedef struct choice {
     cairn_word_source from;
-    column_mode mode; // that is tried beside the plain ones; MODE_SAME: none
-    uint64_t bits;    // about, of the words that are not their candidates
+    cairn_column_mode mode; // that is tried beside the plain ones; CAIRN_COLUMN_SAME: none
+    uint64_t bits;          // about, of the words that are not their candidates
 } choice;
 
+// The length of a step, s, as the bits of a float.
+static uint32_t step_of(const packer *p) {
+    const uint32_t group = group_of(p, CAIRN_WORDS_SETTINGS);
+    if (group == p->words.count || p->words.groups[group].count != 1 ||
+        p->words.groups[group].words <= CAIRN_WORDS_STEP_RATE) {
+        return 0;
+    }
+    const float rate =
+        cairn_float_of_word(cairn_word_of(&p->words, group, CAIRN_WORDS_STEP_RATE, 0));
+    return rate >= 1.0f ? cairn_word_of_float(1.0f / rate) : 0;
+}
+
 static choice choose_source(const packer *p, uint32_t group, uint32_t column) {
-    choice best = {.from = {.kind = CAIRN_SOURCE_PREVIOUS}, .mode = MODE_SAME};
+    choice best = {.from = {.kind = CAIRN_SOURCE_PREVIOUS,
+                       .first = cairn_word_of(&p->words, group, column, 0)},
+        .mode = CAIRN_COLUMN_SAME};
     best.bits = misses(p, group, column, &best.from);
+    if (best.bits == 0) {
+        return best;
+    }
+    best.from.first = 0;
     for (size_t i = 0; i < sizeof rules / sizeof rules[0]; ++i) {
         const rule *r = &rules[i];
         if ((uint32_t)r->role != p->words.groups[group].role || column < r->column ||
@@ -310,6 +401,11 @@ static choice choose_source(const packer *p, uint32_t group, uint32_t column) {
             .mode = r->mode};
         if (r->kind == CAIRN_SOURCE_ROTATION) {
             other.from.column = r->from;
+            other.from.step = r->key_b != 0 ? step_of(p) : 0;
+        }
+        if (r->kind == CAIRN_SOURCE_MOVED) {
+            other.from.key += column - r->column;
+            other.from.step = step_of(p);
         }
         if (cairn_word_source_valid(&p->words, group, column, &other.from)) {
             other.bits = misses(p, group, column, &other.from);
@@ -319,55 +415,160 @@ static choice choose_source(const packer *p, uint32_t group, uint32_t column) {
     return best;
 }
 
-// Whether all words that are not their candidates survive the grid.
-static bool is_on_grid(
-    const packer *p, uint32_t group, uint32_t column, const cairn_word_source *from) {
+static bool is_on_grid(const packer *p, uint32_t group, uint32_t column) {
     for (uint32_t i = 0; i < p->words.groups[group].count; ++i) {
         const uint32_t word = cairn_word_of(&p->words, group, column, i);
-        if (cairn_word_of_grid(cairn_word_grid_point(word)) != word &&
-            word != cairn_word_candidate(&p->words, group, column, from, i)) {
+        if (cairn_word_of_grid(cairn_word_grid_point(word)) != word) {
             return false;
         }
     }
     return true;
 }
 
-static size_t size_in(
-    packer *p, uint32_t group, uint32_t column, const cairn_word_source *from, column_mode mode) {
+// Columns whose words say much about those of another column of their element.
+typedef struct key_rule {
+    cairn_word_role role;
+    uint32_t column, columns; // of contacts every second one
+    uint32_t first, second;   // as in column_keys
+} key_rule;
+
+#define LAST UINT32_MAX
+static const key_rule key_rules[] = {
+    // A pose is there if the body has stayed for some ticks.
+    {CAIRN_WORDS_SLEEP, 3, 5, 2, LAST},
+    // The points of two shapes: how many an axis leaves, which features go together, and which of
+    // them bear.
+    {CAIRN_WORDS_CONTACTS, 6, 1, 5, LAST},
+    {CAIRN_WORDS_CONTACTS, 16, 1, 5, 6},
+    {CAIRN_WORDS_CONTACTS, 17, 1, 5, 6},
+    {CAIRN_WORDS_CONTACTS, 18, 1, 16, 5},
+    {CAIRN_WORDS_CONTACTS, 19, 1, 17, 6},
+    {CAIRN_WORDS_CONTACTS, 20, 1, 18, 16},
+    {CAIRN_WORDS_CONTACTS, 21, 1, 19, 17},
+    {CAIRN_WORDS_CONTACTS, 22, 1, 20, 18},
+    {CAIRN_WORDS_CONTACTS, 23, 1, 21, 19},
+    {CAIRN_WORDS_CONTACTS, 27, 1, LAST, 17},
+};
+
+static column_keys choose_keys(const packer *p, uint32_t group, uint32_t column) {
+    for (size_t i = 0; i < sizeof key_rules / sizeof key_rules[0]; ++i) {
+        const key_rule *r = &key_rules[i];
+        if ((uint32_t)r->role == p->words.groups[group].role && column >= r->column &&
+            column < r->column + r->columns) {
+            return (column_keys){.named = true,
+                .first = r->first == LAST ? column : r->first,
+                .second = r->second == LAST ? column : r->second};
+        }
+    }
+    return (column_keys){.first = column, .second = column + 1};
+}
+
+// So many runs of so many elements show how a column is coded best.
+#define SAMPLE_RUNS 4
+#define SAMPLE_RUN 128
+
+static size_t sample_size(packer *p, uint32_t group, uint32_t column, const column_head *head) {
+    const uint32_t count = p->words.groups[group].count;
     cairn_range_coder dry = cairn_range_encoder(NULL, 0);
-    code_words(CAIRN_CODER_ENCODE, p, &dry, group, column, from, mode, false);
+    begin_column(p, head);
+    if (count <= SAMPLE_RUNS * SAMPLE_RUN) {
+        code_words(CAIRN_CODER_ENCODE, p, &dry, group, column, head, 0, count, false);
+        return dry.position;
+    }
+    for (uint32_t i = 0; i < SAMPLE_RUNS; ++i) {
+        const uint32_t begin = (count - SAMPLE_RUN) / (SAMPLE_RUNS - 1) * i;
+        code_words(
+            CAIRN_CODER_ENCODE, p, &dry, group, column, head, begin, begin + SAMPLE_RUN, false);
+    }
     return dry.position;
 }
 
+// Fills in what the mode needs. False: the mode is not for this column.
+static bool fit_mode(const packer *p, uint32_t group, uint32_t column, column_head *head) {
+    uint32_t all = 0;
+    for (uint32_t i = 0; i < p->words.groups[group].count; ++i) {
+        all |= cairn_word_of(&p->words, group, column, i);
+    }
+    switch (head->mode) {
+    case CAIRN_COLUMN_SYMBOLS:
+        head->bits = all == 0 ? 0 : 32 - (uint32_t)__builtin_clz(all);
+        return true;
+    case CAIRN_COLUMN_FLOATS:
+        head->bits = (all & 0x7fffff) == 0 ? 0 : 23 - (uint32_t)__builtin_ctz(all & 0x7fffff);
+        return true;
+    case CAIRN_COLUMN_GRID:
+        return is_on_grid(p, group, column);
+    default:
+        return true;
+    }
+}
+
+static bool has_zeros(
+    const packer *p, uint32_t group, uint32_t column, const cairn_word_source *from) {
+    for (uint32_t i = 0; i < p->words.groups[group].count; ++i) {
+        if (cairn_word_of(&p->words, group, column, i) == 0 &&
+            cairn_word_candidate(&p->words, group, column, from, i) != 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 // The mode in which the column is shortest.
-static column_mode choose_mode(packer *p, uint32_t group, uint32_t column, const choice *chosen) {
-    const column_mode modes[] = {MODE_BYTES, MODE_DELTA, chosen->mode};
-    column_mode best = MODE_SAME;
+static column_head choose_head(packer *p, uint32_t group, uint32_t column) {
+    const choice chosen = choose_source(p, group, column);
+    const cairn_column_mode modes[] = {
+        CAIRN_COLUMN_SYMBOLS, CAIRN_COLUMN_DELTA, CAIRN_COLUMN_FLOATS, chosen.mode};
+    column_head best = {.from = chosen.from, .mode = CAIRN_COLUMN_SAME};
+    column_head head = best;
     size_t least = SIZE_MAX;
-    for (size_t i = 0; i < sizeof modes / sizeof modes[0] && chosen->bits > 0; ++i) {
-        const bool possible =
-            modes[i] != MODE_SAME &&
-            (modes[i] != MODE_GRID || is_on_grid(p, group, column, &chosen->from));
-        const size_t size =
-            possible ? size_in(p, group, column, &chosen->from, modes[i]) : SIZE_MAX;
-        best = size < least ? modes[i] : best;
-        least = size < least ? size : least;
+    if (chosen.bits == 0) {
+        return best;
+    }
+    head.zeros = has_zeros(p, group, column, &chosen.from);
+    head.keys = choose_keys(p, group, column);
+    for (size_t i = 0; i < sizeof modes / sizeof modes[0]; ++i) {
+        head.mode = modes[i];
+        if (modes[i] != CAIRN_COLUMN_SAME && fit_mode(p, group, column, &head)) {
+            const size_t size = sample_size(p, group, column, &head);
+            best = size < least ? head : best;
+            least = size < least ? size : least;
+        }
     }
     return best;
 }
 
-static void pack_column(packer *p, cairn_range_coder *coder, uint32_t group, uint32_t column) {
-    choice chosen = choose_source(p, group, column);
-    column_mode mode = choose_mode(p, group, column, &chosen);
-    code_head(coder, &chosen.from, &mode);
-    code_words(CAIRN_CODER_ENCODE, p, coder, group, column, &chosen.from, mode, true);
+// Whether three columns are friction as most contacts have it.
+static bool is_friction(const packer *p, uint32_t group, uint32_t column) {
+    if (p->words.groups[group].role != CAIRN_WORDS_CONTACTS || column != CAIRN_FRICTION_COLUMN ||
+        !friction_possible(&p->words, group, column)) {
+        return false;
+    }
+    uint32_t regular = 0;
+    uint32_t present = 0;
+    for (uint32_t i = 0; i < p->words.groups[group].count; ++i) {
+        const cairn_friction_frame frame =
+            cairn_friction_frame_of(cairn_word_at(&p->words, group, column, i), 0);
+        for (uint32_t k = 0; k < 3; ++k) {
+            const uint32_t word = cairn_word_of(&p->words, group, column + k, i);
+            const int32_t steps = cairn_friction_steps(&frame, word);
+            present += word != 0 ? 1 : 0;
+            regular += word != 0 && cairn_friction_word(&frame, steps) == word ? 1 : 0;
+        }
+    }
+    return regular > present / 8 * 7;
 }
 
 static void pack_groups(packer *p, cairn_range_coder *coder) {
     for (uint32_t g = 0; g < p->words.count; ++g) {
         begin_group(p, g);
-        for (uint32_t c = 0; c < p->words.groups[g].words && p->words.groups[g].count > 0; ++c) {
-            pack_column(p, coder, g, c);
+        for (uint32_t c = 0; c < p->words.groups[g].words && p->words.groups[g].count > 0;) {
+            column_head head = {.mode = CAIRN_COLUMN_FRICTION};
+            if (!is_friction(p, g, c)) {
+                head = choose_head(p, g, c);
+            }
+            code_head(coder, c, &head);
+            c += code_column(CAIRN_CODER_ENCODE, p, coder, g, c, &head);
         }
     }
 }
@@ -375,15 +576,13 @@ static void pack_groups(packer *p, cairn_range_coder *coder) {
 static bool unpack_groups(packer *p, cairn_range_coder *coder) {
     for (uint32_t g = 0; g < p->words.count; ++g) {
         begin_group(p, g);
-        for (uint32_t c = 0; c < p->words.groups[g].words && p->words.groups[g].count > 0; ++c) {
-            cairn_word_source from = {.kind = CAIRN_SOURCE_PREVIOUS};
-            column_mode mode = MODE_SAME;
-            code_head(coder, &from, &mode);
-            if (mode >= MODE_COUNT || !cairn_word_source_valid(&p->words, g, c, &from) ||
-                (mode == MODE_SAME && from.kind == CAIRN_SOURCE_UNIT)) {
+        for (uint32_t c = 0; c < p->words.groups[g].words && p->words.groups[g].count > 0;) {
+            column_head head = {.from.kind = CAIRN_SOURCE_PREVIOUS};
+            code_head(coder, c, &head);
+            if (!head_valid(p, g, c, &head)) {
                 return false;
             }
-            code_words(CAIRN_CODER_DECODE, p, coder, g, c, &from, mode, true);
+            c += code_column(CAIRN_CODER_DECODE, p, coder, g, c, &head);
         }
     }
     return true;

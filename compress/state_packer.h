@@ -4,7 +4,8 @@
 // Packs the canonical encoding of a world without loss: a client that joins is sent a fifth of it.
 // The encoding is columns of words (base/word_group.h). Each column is predicted from the element
 // before, from another column of the element, or from the body that a word of it names, and coded
-// by an arithmetic coder that learns. docs/PROTOCOL.md, "Packed states", has the layout.
+// by an arithmetic coder that mixes what it learns in several contexts (compress/bit_mixer.h).
+// docs/PROTOCOL.md, "Packed states", has the layout.
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -2,7 +2,6 @@
 #include "compress/state_words.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/assert.h"
 #include <cairn/math.h>
@@ -64,7 +63,10 @@ bool cairn_word_source_valid(
     case CAIRN_SOURCE_UNIT:
         return column >= 3;
     case CAIRN_SOURCE_ROTATION:
-        return earlier && from->column + 3 < w->groups[from->group].words && from->key < 2;
+        return earlier && from->column + 3 < w->groups[from->group].words && from->key < 2 &&
+               from->key_b + 2 < w->groups[from->group].words;
+    case CAIRN_SOURCE_MOVED:
+        return earlier && from->key < w->groups[from->group].words;
     case CAIRN_SOURCE_COUNT:
         break;
     }
@@ -88,35 +90,39 @@ static uint32_t linked(const cairn_state_words *w, const cairn_word_source *from
                : 0;
 }
 
-static float float_of(uint32_t word) {
-    float value;
-    memcpy(&value, &word, sizeof value);
-    return value;
-}
-
-// The bits of a float. A NaN gives 0, because its bits differ between machines.
-static uint32_t word_of(float value) {
-    uint32_t word;
-    memcpy(&word, &value, sizeof word);
-    return value == value ? word : 0;
-}
-
 static uint32_t unit_rest(const uint8_t *last_of_three) {
-    const float x = float_of(cairn_word_load(last_of_three - 2 * sizeof(uint32_t)));
-    const float y = float_of(cairn_word_load(last_of_three - sizeof(uint32_t)));
-    const float z = float_of(cairn_word_load(last_of_three));
+    const float x = cairn_float_of_word(cairn_word_load(last_of_three - 2 * sizeof(uint32_t)));
+    const float y = cairn_float_of_word(cairn_word_load(last_of_three - sizeof(uint32_t)));
+    const float z = cairn_float_of_word(cairn_word_load(last_of_three));
     const float rest = 1.0f - x * x - y * y - z * z;
-    return rest > 0.0f ? word_of(cairn_float_sqrt(rest)) : 0;
+    return rest > 0.0f ? cairn_word_of_float(cairn_float_sqrt(rest)) : 0;
+}
+
+static void load_floats(const uint8_t *at, uint32_t count, float *out) {
+    for (uint32_t i = 0; i < count; ++i) {
+        out[i] = cairn_float_of_word(cairn_word_load(at + i * sizeof(uint32_t)));
+    }
+}
+
+// Turns a unit quaternion back by what an angular velocity w, rad/s, turns it in a step, to second
+// order: q - step / 2 w q, made a unit again.
+static void turn_back(float q[4], const float w[3], float step) {
+    const float half = 0.5f * step;
+    const float turned[4] = {q[0] - half * (w[0] * q[3] + w[1] * q[2] - w[2] * q[1]),
+        q[1] - half * (w[1] * q[3] + w[2] * q[0] - w[0] * q[2]),
+        q[2] - half * (w[2] * q[3] + w[0] * q[1] - w[1] * q[0]),
+        q[3] + half * (w[0] * q[0] + w[1] * q[1] + w[2] * q[2])};
+    const float square = turned[0] * turned[0] + turned[1] * turned[1] + turned[2] * turned[2] +
+                         turned[3] * turned[3];
+    for (uint32_t i = 0; i < 4; ++i) {
+        q[i] = turned[i] / cairn_float_sqrt(square);
+    }
 }
 
 // Packs a quaternion as sim/math/packed_rotation.h does, with 16 bits for each component, and
 // returns word 0 or 1 of the result. Returns 0 if the four floats are not a unit quaternion.
-static uint32_t packed_rotation(const uint8_t *quaternion, uint32_t word) {
-    float parts[4];
+static uint32_t packed_rotation(float parts[4], uint32_t word) {
     uint32_t largest = 3;
-    for (uint32_t i = 0; i < 4; ++i) {
-        parts[i] = float_of(cairn_word_load(quaternion + i * sizeof(uint32_t)));
-    }
     for (uint32_t i = 0; i < 3; ++i) {
         largest = cairn_float_abs(parts[i]) > cairn_float_abs(parts[largest]) ? i : largest;
     }
@@ -132,8 +138,27 @@ static uint32_t packed_rotation(const uint8_t *quaternion, uint32_t word) {
     return word == 0 ? upper[0] << 16 | upper[1] : upper[2] << 16 | largest << 2;
 }
 
+static uint32_t rotation_before(
+    const cairn_state_words *w, const cairn_word_source *from, uint32_t element) {
+    float q[4];
+    load_floats(cairn_word_at(w, from->group, from->column, element), 4, q);
+    if (from->step != 0) {
+        float velocity[3];
+        load_floats(cairn_word_at(w, from->group, from->key_b, element), 3, velocity);
+        turn_back(q, velocity, cairn_float_of_word(from->step));
+    }
+    return packed_rotation(q, from->key);
+}
+
+static uint32_t place_before(
+    const cairn_state_words *w, const cairn_word_source *from, uint32_t element) {
+    const float now = cairn_float_of_word(cairn_word_of(w, from->group, from->column, element));
+    const float velocity = cairn_float_of_word(cairn_word_of(w, from->group, from->key, element));
+    return cairn_word_of_float(now - cairn_float_of_word(from->step) * velocity);
+}
+
 uint32_t cairn_word_grid_point(uint32_t word) {
-    const float value = float_of(word);
+    const float value = cairn_float_of_word(word);
     if (!(value < GRID_END && value > -GRID_END)) {
         return 0;
     }
@@ -142,14 +167,14 @@ uint32_t cairn_word_grid_point(uint32_t word) {
 }
 
 uint32_t cairn_word_of_grid(uint32_t point) {
-    return word_of((float)(int32_t)point * (1.0f / GRID_PER_METRE));
+    return cairn_word_of_float((float)(int32_t)point * (1.0f / GRID_PER_METRE));
 }
 
 uint32_t cairn_word_candidate(const cairn_state_words *w, uint32_t group, uint32_t column,
     const cairn_word_source *from, uint32_t element) {
     switch (from->kind) {
     case CAIRN_SOURCE_PREVIOUS:
-        return element == 0 ? 0 : cairn_word_of(w, group, column, element - 1);
+        return element == 0 ? from->first : cairn_word_of(w, group, column, element - 1);
     case CAIRN_SOURCE_COLUMN:
         return cairn_word_of(w, group, from->column, element);
     case CAIRN_SOURCE_GROUP:
@@ -159,15 +184,15 @@ uint32_t cairn_word_candidate(const cairn_state_words *w, uint32_t group, uint32
     case CAIRN_SOURCE_LINK:
         return linked(w, from, cairn_word_of(w, group, from->key, element));
     case CAIRN_SOURCE_DIFFERENCE:
-        return word_of(float_of(linked(w, from, cairn_word_of(w, group, from->key_b, element))) -
-                       float_of(linked(w, from, cairn_word_of(w, group, from->key, element))));
+        return cairn_word_of_float(
+            cairn_float_of_word(linked(w, from, cairn_word_of(w, group, from->key_b, element))) -
+            cairn_float_of_word(linked(w, from, cairn_word_of(w, group, from->key, element))));
     case CAIRN_SOURCE_UNIT:
         return unit_rest(cairn_word_at(w, group, column - 1, element));
     case CAIRN_SOURCE_ROTATION:
-        return element < w->groups[from->group].count
-                   ? packed_rotation(
-                         cairn_word_at(w, from->group, from->column, element), from->key)
-                   : 0;
+        return element < w->groups[from->group].count ? rotation_before(w, from, element) : 0;
+    case CAIRN_SOURCE_MOVED:
+        return element < w->groups[from->group].count ? place_before(w, from, element) : 0;
     case CAIRN_SOURCE_COUNT:
         break;
     }

@@ -7,24 +7,32 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "base/word_group.h"
 
 // Where the candidate of a word is.
 typedef enum cairn_source_kind {
-    CAIRN_SOURCE_PREVIOUS = 0, // the same column of the element before; of the first one 0
+    CAIRN_SOURCE_PREVIOUS = 0, // the same column of the element before
     CAIRN_SOURCE_COLUMN,       // another column of the same element, coded before
     CAIRN_SOURCE_GROUP,        // a column of an earlier group, in the element with the same number
     CAIRN_SOURCE_LINK, // the same, in the element of the body that column `key` names by its id
     CAIRN_SOURCE_DIFFERENCE, // as floats, that of `key_b` less that of `key`
-    CAIRN_SOURCE_UNIT,     // what makes a vector of the three columns before and itself of length 1
-    CAIRN_SOURCE_ROTATION, // word `key` of a packed rotation: of the quaternion that begins there
+    CAIRN_SOURCE_UNIT, // what makes a vector of the three columns before and itself of length 1
+    // Word `key` of a packed rotation: of the quaternion that begins there, `step` seconds before,
+    // as the angular velocity that begins at column `key_b` of its group says.
+    CAIRN_SOURCE_ROTATION,
+    // As CAIRN_SOURCE_GROUP, of a float that was there `step` seconds before, as the velocity in
+    // column `key` of its group says.
+    CAIRN_SOURCE_MOVED,
     CAIRN_SOURCE_COUNT
 } cairn_source_kind;
 
 typedef struct cairn_word_source {
     cairn_source_kind kind;
     uint32_t group, column, key, key_b;
+    uint32_t first; // of the first element, before which there is none
+    uint32_t step;  // s, the bits of a float
 } cairn_word_source;
 
 // The groups as they lie in the bytes of the state.
@@ -48,6 +56,19 @@ static inline void cairn_word_store(uint8_t *at, uint32_t word) {
     at[1] = (uint8_t)(word >> 8);
     at[2] = (uint8_t)(word >> 16);
     at[3] = (uint8_t)(word >> 24);
+}
+
+static inline float cairn_float_of_word(uint32_t word) {
+    float value;
+    memcpy(&value, &word, sizeof value);
+    return value;
+}
+
+// The bits of a float. A NaN gives 0, because its bits differ between machines.
+static inline uint32_t cairn_word_of_float(float value) {
+    uint32_t word;
+    memcpy(&word, &value, sizeof word);
+    return value == value ? word : 0;
 }
 
 static inline uint8_t *cairn_word_at(

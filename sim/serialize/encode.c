@@ -51,6 +51,7 @@ size_t cairn_world_encode(const cairn_world *world, void *bytes, size_t size) {
 uint32_t cairn_world_encode_layout(
     const cairn_world *world, cairn_word_group out[CAIRN_WORD_GROUPS_MAX]) {
     static const cairn_word_role roles[CAIRN_ARRAY_COUNT] = {
+        [CAIRN_ARRAY_SETTINGS] = CAIRN_WORDS_SETTINGS,
         [CAIRN_ARRAY_BODY_IDS] = CAIRN_WORDS_BODY_SLOTS,
         [CAIRN_ARRAY_MOTIONS] = CAIRN_WORDS_MOTIONS,
         [CAIRN_ARRAY_REFERENCE_POSES] = CAIRN_WORDS_REFERENCE_POSES,
@@ -58,6 +59,9 @@ uint32_t cairn_world_encode_layout(
         [CAIRN_ARRAY_CONTACTS] = CAIRN_WORDS_CONTACTS,
     };
     _Static_assert(CAIRN_ARRAY_COUNT < CAIRN_WORD_GROUPS_MAX, "one for each, and the head");
+    _Static_assert(
+        offsetof(cairn_settings, present_step_rate_hz) == CAIRN_WORDS_STEP_RATE * sizeof(uint32_t),
+        "a packer reads it");
     out[0] = (cairn_word_group){.role = CAIRN_WORDS_PLAIN, .words = 2, .count = 1};
     for (cairn_array array = 0; array < CAIRN_ARRAY_COUNT; ++array) {
         cairn_word_group *group = &out[1 + array];

@@ -75,22 +75,69 @@ static void write_poses(cairn_writer *writer, cairn_random *random, body bodies[
     }
 }
 
+// Friction along the other two axes of a body that has its face there, as the solver stores it.
+static cairn_vec3 friction_on(
+    cairn_random *random, cairn_packed_rotation rotation, uint32_t axis, float normal_impulse) {
+    const cairn_quat q = packed_rotation_unpack(rotation);
+    const float along = (float)(int32_t)cairn_random_below(random, 4001) - 2000.0f;
+    const float across = (float)(int32_t)cairn_random_below(random, 4001) - 2000.0f;
+    const float parts[3] = {0.0f, along * 0.0001f, across * 0.0001f};
+    const cairn_vec3 friction =
+        quat_rotate(q, vec3(parts[(3 - axis) % 3], parts[(4 - axis) % 3], parts[(5 - axis) % 3]));
+    const float coarse = 64.0f * normal_impulse;
+    return vec3(
+        friction.x + coarse - coarse, friction.y + coarse - coarse, friction.z + coarse - coarse);
+}
+
+// 18 digits.
+static uint32_t impulse_word(cairn_random *random) {
+    return 0x3f000000u + ((uint32_t)cairn_random_below(random, 1 << 14) << 6);
+}
+
+static float float_of_word(uint32_t word) {
+    float value;
+    memcpy(&value, &word, sizeof value);
+    return value;
+}
+
+static void write_impulses(
+    cairn_writer *writer, cairn_random *random, const body *a, const body *b, uint32_t axis_hint) {
+    float sum = 0.0f;
+    for (uint32_t k = 0; k < 4; ++k) {
+        const uint32_t impulse = impulse_word(random);
+        sum += float_of_word(impulse);
+        cairn_write_u32(writer, axis_hint << 6 | k << 2 | (uint32_t)cairn_random_below(random, 4));
+        cairn_write_u32(writer, impulse);
+    }
+    const cairn_packed_rotation rotation = axis_hint <= 3 ? a->rotation : b->rotation;
+    const cairn_vec3 friction = friction_on(random, rotation, (axis_hint - 1) % 3, sum);
+    cairn_write_f32(writer, friction.x);
+    cairn_write_f32(writer, friction.y);
+    cairn_write_f32(writer, friction.z);
+    cairn_write_u32(writer, impulse_word(random));
+    cairn_write_zeros(writer, 4 * sizeof(uint32_t));
+}
+
 static void write_contact(
     cairn_writer *writer, cairn_random *random, const body *a, const body *b) {
+    const uint32_t axis_hint = 1 + (uint32_t)cairn_random_below(random, 6);
     cairn_write_u32(writer, a->slot + 1);
     cairn_write_u32(writer, b->slot + 1);
     cairn_write_u32(writer, a->slot + 1);
     cairn_write_u32(writer, b->slot + 1);
-    cairn_write_zeros(writer, 5 * sizeof(uint32_t));
+    cairn_write_u32(writer, 0);
+    cairn_write_u32(writer, axis_hint);
+    cairn_write_u32(writer, 4);
+    cairn_write_zeros(writer, 2 * sizeof(uint32_t));
     for (uint32_t k = 0; k < 3; ++k) {
         cairn_write_f32(writer, b->position[k] - a->position[k] + steps(random));
     }
     cairn_write_u32s(writer, a->rotation.words, 2);
-    cairn_write_u32(writer, b->rotation.words[0] + (uint32_t)cairn_random_below(random, 16));
-    cairn_write_u32(writer, b->rotation.words[1] ^ (uint32_t)cairn_random_below(random, 8) / 7);
-    for (uint32_t k = 0; k < 16; ++k) {
-        cairn_write_u32(writer, 0x3f000000u + (uint32_t)cairn_random_below(random, 1 << 20));
-    }
+    cairn_packed_rotation turned = b->rotation;
+    turned.words[0] += (uint32_t)cairn_random_below(random, 16);
+    turned.words[1] ^= (uint32_t)cairn_random_below(random, 8) / 7;
+    cairn_write_u32s(writer, turned.words, 2);
+    write_impulses(writer, random, a, &(body){.rotation = turned}, axis_hint);
 }
 
 void words_make(words_state *out, uint64_t seed) {
