@@ -278,21 +278,23 @@ static cairn_graph_part place_part(cell_lanes *cells, uint32_t wide, uint32_t la
     return part;
 }
 
-// Lays the cells out by colour, owner and kind; a wide constraint has edges of one cell, and the
-// last one of a cell may have empty lanes.
+// Lays the cells out by owner, colour and kind; a wide constraint has edges of one cell, and the
+// last one of a cell may have empty lanes. What a worker solves is in one place: if parts of
+// several took turns in memory, processors would fetch beforehand what follows theirs, and take it
+// from those that write it.
 static void lay_out_cells(graph_work *work, uint32_t lanes) {
     cairn_constraint_graph *graph = work->graph;
+    const uint32_t owners = graph->owners.count;
     uint32_t wide = 0;
-    uint32_t cell = 0;
     memset(graph->owner_edges, 0, sizeof graph->owner_edges);
-    for (uint32_t colour = 0; colour < CAIRN_COLOURS; ++colour) {
-        for (uint32_t owner = 0; owner < graph->owners.count; ++owner) {
+    for (uint32_t owner = 0; owner < owners; ++owner) {
+        for (uint32_t colour = 0; colour < CAIRN_COLOURS; ++colour) {
+            const uint32_t cell = (colour * owners + owner) * CAIRN_EDGE_KINDS;
             for (uint32_t kind = 0; kind < CAIRN_EDGE_KINDS; ++kind) {
                 graph->owner_edges[owner] += count_cell(work, cell + kind, lanes);
             }
             graph->parts[colour][owner] = place_part(&work->cells[cell], wide, lanes);
             wide = graph->parts[colour][owner].end;
-            cell += CAIRN_EDGE_KINDS;
         }
     }
     graph->wide_count = wide;

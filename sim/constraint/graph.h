@@ -74,7 +74,7 @@ typedef struct cairn_constraint_graph {
     uint32_t *overflow_order;
     uint32_t recoloured_count; // edges that did not keep their last colour
     cairn_graph_owners owners;
-    cairn_graph_part parts[CAIRN_COLOURS][CAIRN_OWNERS_MAX]; // in the order of `order`
+    cairn_graph_part parts[CAIRN_COLOURS][CAIRN_OWNERS_MAX]; // in `order` by owner, then by colour
     uint32_t owner_edges[CAIRN_OWNERS_MAX];                  // by owner: edges with a colour
     uint32_t wide_count;
     uint32_t overflow_count;

@@ -132,8 +132,10 @@ static void sweep(cairn_soft_step *soft_step, cairn_constraint_stage stage) {
     }
     for (uint32_t colour = 0; colour < CAIRN_COLOURS; ++colour) {
         const cairn_graph_part *parts = graph->parts[colour];
-        soft_step->wide_kernel.contacts->stages[stage](
-            &soft_step->wide_context, parts[0].begin, parts[graph->owners.count - 1].end);
+        for (uint32_t i = 0; i < graph->owners.count; ++i) {
+            soft_step->wide_kernel.contacts->stages[stage](
+                &soft_step->wide_context, parts[i].begin, parts[i].end);
+        }
     }
 }
 

@@ -68,6 +68,17 @@ static bool any_shared(const cairn_graph_part *parts, uint32_t begin, uint32_t e
     return false;
 }
 
+// Runs the stage on all constraints of the worker's owners.
+static void run_colour(
+    const worker_share *share, constraint_set set, cairn_kernel_pass *run, uint32_t colour) {
+    const cairn_graph_part *parts = set.graph->parts[colour];
+    for (uint32_t i = share->first_owner; i < share->end_owner; ++i) {
+        if (parts[i].begin < parts[i].end) {
+            run(&share->world->soft_step->wide_context, parts[i].begin, parts[i].end);
+        }
+    }
+}
+
 // A worker alone runs all parts at once. Otherwise the constraints of bodies that it shares come
 // first: the others wait for them, while it goes on with those of its own bodies. A worker without
 // such constraints does not wait. If no worker has any, the colour is not a phase.
@@ -78,11 +89,8 @@ static void solve_colour(
     const cairn_solver_context *context = &share->world->soft_step->wide_context;
     cairn_kernel_pass *run = set.wide->stages[stage];
     CAIRN_ASSERT(colour < CAIRN_COLOURS && run != NULL);
-    if (parts[0].begin == parts[graph->owners.count - 1].end) {
-        return;
-    }
     if (share->member->size == 1 || !any_shared(parts, 0, graph->owners.count)) {
-        run(context, parts[share->first_owner].begin, parts[share->end_owner - 1].end);
+        run_colour(share, set, run, colour);
         return;
     }
     if (any_shared(parts, share->first_owner, share->end_owner)) {
@@ -133,9 +141,7 @@ static void for_each(const worker_share *share, constraint_set set, cairn_constr
                  stage == CAIRN_CONSTRAINT_MEASURE_IMPACTS);
     run_overflow(share, set, stage);
     for (uint32_t colour = 0; colour < CAIRN_COLOURS; ++colour) {
-        const cairn_graph_part *parts = set.graph->parts[colour];
-        set.wide->stages[stage](&share->world->soft_step->wide_context,
-            parts[share->first_owner].begin, parts[share->end_owner - 1].end);
+        run_colour(share, set, set.wide->stages[stage], colour);
     }
 }
 

@@ -70,6 +70,24 @@ static void build_random_graph(
         graph, two_threads ? &scheduler : NULL, GRAPH_BODIES, &owners, GRAPH_LANES);
 }
 
+TEST("the wide constraints of an owner are in one place, in the order of their colours") {
+    unsigned char *memory = calloc(1, (size_t)1 << 20);
+    static cairn_constraint_graph graph;
+    build_random_graph(&graph, memory, 20, false);
+    assert_int_equal(graph.owners.count, 2);
+    uint32_t next = 0;
+    for (uint32_t owner = 0; owner < graph.owners.count; ++owner) {
+        for (uint32_t colour = 0; colour < CAIRN_COLOURS; ++colour) {
+            const cairn_graph_part *part = &graph.parts[colour][owner];
+            assert_int_equal(part->begin, next);
+            next = part->end;
+        }
+        assert_true(next > 0);
+    }
+    assert_int_equal(next, graph.wide_count);
+    free(memory);
+}
+
 TEST("two threads build the graph that one builds, though both halves keep a colour of a body") {
     const size_t size = (size_t)1 << 20;
     unsigned char *memory[2] = {calloc(1, size), calloc(1, size)};
