@@ -56,6 +56,23 @@ static void meet(const worker_share *share) {
     cairn_team_meet(share->member);
 }
 
+// What a worker does with bodies of its own between two sweeps is part of a phase, which the next
+// sweep publishes. From the beginning on no other worker acts on these bodies, because all have
+// solved what they share of the sweep before; others act on them again when they have begun to
+// sweep, and wait for this one to have published. So a worker does not wait for what others do with
+// their own bodies.
+static void begin_bodies(const worker_share *share) {
+    if (!share->member->begun) {
+        cairn_team_begin_phase(share->member);
+    }
+}
+
+static void end_bodies(const worker_share *share) {
+    if (share->member->begun) {
+        cairn_team_publish_phase(share->member);
+    }
+}
+
 // ---- Constraints
 
 // Whether constraints of owners begin .. end - 1 act on bodies that another owner's act on, too.
@@ -127,6 +144,7 @@ static void solve_overflow(
 }
 
 static void sweep(const worker_share *share, constraint_set set, cairn_constraint_stage stage) {
+    end_bodies(share);
     solve_overflow(share, set, stage);
     for (uint32_t i = 0; i < CAIRN_COLOURS; ++i) {
         solve_colour(share, set, stage, i);
@@ -151,6 +169,7 @@ static void for_each(const worker_share *share, constraint_set set, cairn_constr
 static void for_moving_bodies(const worker_share *share, cairn_kernel_pass *run) {
     const cairn_soft_step *soft_step = share->world->soft_step;
     const cairn_graph_owners *owners = &soft_step->contact_graph.owners;
+    begin_bodies(share);
     run(&soft_step->wide_context, owners->first_body[share->first_owner],
         owners->first_body[share->end_owner]);
 }
@@ -158,10 +177,11 @@ static void for_moving_bodies(const worker_share *share, cairn_kernel_pass *run)
 static void integrate_velocities(const worker_share *share, bool first) {
     const cairn_soft_step *soft_step = share->world->soft_step;
     const cairn_body_passes *bodies = soft_step->wide_kernel.bodies;
-    meet(share);
+    if (first) {
+        meet(share); // all workers have prepared their constraints, and read bodies for that
+    }
     for_moving_bodies(
         share, first ? bodies->integrate_velocities_first : bodies->integrate_velocities);
-    meet(share);
 }
 
 // Impacts meet the momentum that a body has now; what comes after them meets the mean motion of the
@@ -176,15 +196,26 @@ static void begin_gyroscopic(const worker_share *share, bool links) {
     }
 }
 
+// Bodies that move and that impulses do not: constraints of all workers may read them. The one
+// before them stands for those that do not move.
+static void integrate_kinematic(const worker_share *share) {
+    const cairn_soft_step *soft_step = share->world->soft_step;
+    const uint32_t begin = soft_step->moving_count + 1;
+    if (begin < soft_step->body_count) {
+        meet(share);
+        if (is_main(share)) {
+            soft_step->wide_kernel.bodies->integrate_positions(
+                &soft_step->wide_context, begin, soft_step->body_count);
+        }
+        meet(share);
+    }
+}
+
 static void integrate_positions(const worker_share *share) {
     const cairn_soft_step *soft_step = share->world->soft_step;
     const cairn_body_passes *bodies = soft_step->wide_kernel.bodies;
-    meet(share);
+    integrate_kinematic(share);
     for_moving_bodies(share, bodies->integrate_positions);
-    if (is_main(share)) {
-        bodies->integrate_positions(
-            &soft_step->wide_context, soft_step->moving_count, soft_step->body_count);
-    }
     if (soft_step->gyroscopic_count > 0) {
         meet(share);
         if (is_main(share)) {
@@ -192,6 +223,7 @@ static void integrate_positions(const worker_share *share) {
         }
         meet(share);
     }
+    begin_bodies(share);
     bodies->turn_inertia(&soft_step->wide_context, share->turning_begin, share->turning_end);
 }
 
@@ -320,10 +352,11 @@ static void solve_impacts(const worker_share *share) {
     }
 }
 
-// Sweeps of contacts and of joints share different bodies, so workers meet between the two.
+// Sweeps of contacts and of joints share different bodies: what others share in the one, a worker
+// may have to itself in the other. So there is a phase between the two.
 static void sweep_joints_after_contacts(const worker_share *share, constraint_set joints) {
     if (joints.graph->edge_count > 0) {
-        meet(share);
+        begin_bodies(share);
         sweep(share, joints, CAIRN_CONSTRAINT_BEGIN_SOLVE_BIASED);
         sweep(share, joints, CAIRN_CONSTRAINT_SOLVE_BIASED);
     }
@@ -335,11 +368,9 @@ static void warm_start(const worker_share *share, constraint_set joints, constra
     const cairn_body_passes *bodies = share->world->soft_step->wide_kernel.bodies;
     if (joints.graph->edge_count > 0) {
         sweep(share, joints, CAIRN_CONSTRAINT_WARM_START_RELAX);
-        meet(share);
         for_moving_bodies(share, bodies->hold_relax_change);
-        meet(share);
         sweep(share, joints, CAIRN_CONSTRAINT_WARM_START);
-        meet(share);
+        begin_bodies(share);
     }
     for_driven_joints(share, cairn_driven_joints_warm_start);
     sweep(share, contacts, CAIRN_CONSTRAINT_WARM_START);
@@ -350,13 +381,12 @@ static void warm_start(const worker_share *share, constraint_set joints, constra
 static void relax_joints(const worker_share *share, constraint_set joints) {
     const cairn_body_passes *bodies = share->world->soft_step->wide_kernel.bodies;
     for_moving_bodies(share, bodies->begin_relax);
-    meet(share);
+    end_bodies(share);
     for (uint32_t colour = CAIRN_COLOURS; colour > 0; --colour) {
         solve_colour(share, joints, CAIRN_CONSTRAINT_BEGIN_RELAX, colour - 1);
     }
     solve_overflow(share, joints, CAIRN_CONSTRAINT_BEGIN_RELAX);
     sweep(share, joints, CAIRN_CONSTRAINT_RELAX);
-    meet(share);
     for_moving_bodies(share, bodies->end_relax);
 }
 
@@ -398,7 +428,6 @@ static void run_substep(const worker_share *share, uint32_t substep) {
         for_articulations(share, cairn_articulations_spread_joints);
     }
     for_driven_joints(share, cairn_driven_joints_relax);
-    meet(share);
     sweep(share, contacts, CAIRN_CONSTRAINT_RELAX);
     for_articulations(share, substep < share->world->def.substeps ? cairn_articulations_relax
                                                                   : cairn_articulations_relax_last);
@@ -469,16 +498,15 @@ static void run_member(void *context, cairn_team_member *member) {
     for (uint32_t i = 1; i <= world->def.substeps; ++i) {
         run_substep(&share, i);
     }
-    meet(&share);
     damp_joints(&share);
     for_articulations(&share, cairn_articulations_finish);
     store_impulses(&share);
-    meet(&share);
     if (is_main(&share)) {
         cairn_stage_done(world, CAIRN_STAGE_SOLVE);
     }
     if (world->hit_shapes > 0) {
         // Where bodies hit each other is said for the poses before the step.
+        meet(&share);
         if (is_main(&share)) {
             cairn_contact_events_add_hits(
                 world, &world->soft_step->contact_graph, world->soft_step->contact_impulses);

@@ -308,17 +308,24 @@ static void await_phase(const cairn_team_member *member, uint32_t phase) {
 
 void cairn_team_begin_phase(cairn_team_member *member) {
     if (member->size > 1) {
+        CAIRN_ASSERT(!member->begun);
         await_phase(member, member->phase);
         member->phase += 1;
+        member->begun = true;
     }
 }
 
 void cairn_team_skip_to_phase(cairn_team_member *member) {
-    member->phase += member->size > 1 ? 1u : 0u;
+    if (member->size > 1) {
+        CAIRN_ASSERT(!member->begun);
+        member->phase += 1;
+        member->begun = true;
+    }
 }
 
 void cairn_team_publish_phase(cairn_team_member *member) {
     if (member->size > 1) {
+        member->begun = false;
         atomic_store_explicit(
             &member->scheduler->team[member->rank].published, member->phase, memory_order_release);
     }
@@ -326,7 +333,7 @@ void cairn_team_publish_phase(cairn_team_member *member) {
 
 void cairn_team_meet(cairn_team_member *member) {
     if (member->size > 1) {
-        member->phase += 1;
+        member->phase += 1; // ends one that is begun, too
         cairn_team_publish_phase(member);
         await_phase(member, member->phase);
     }

@@ -154,6 +154,62 @@ static cairn_world *world_of_cubes(void) {
     return world;
 }
 
+// Boxes, two and two on a hinge or a ball joint, on a platform that turns and drives. The first
+// ones hang on joints with the platform.
+static cairn_world *world_on_platform(bool bounces) {
+    cairn_world_def def = cairn_world_def_default();
+    def.body_capacity = 512;
+    def.shape_capacity = 512;
+    def.joint_capacity = 512;
+    def.contact_capacity = 4096;
+    cairn_world *world = kit_world(&def);
+    (void)kit_ground(world);
+    cairn_body_def platform = cairn_body_def_default();
+    cairn_shape_def shape = cairn_shape_def_default();
+    platform.kind = CAIRN_BODY_KINEMATIC;
+    platform.position = vec3(8.0f, 1.5f, 8.0f);
+    platform.linear_velocity = vec3(1.0f, 0.0f, 0.0f);
+    platform.angular_velocity = vec3(0.0f, 0.7f, 0.0f);
+    shape.half_extents = vec3(12.0f, 0.5f, 12.0f);
+    const cairn_body_id carrier = kit_body(world, &platform, &shape);
+    shape.half_extents = vec3(0.3f, 0.2f, 0.4f);
+    shape.restitution = bounces ? 0.4f : 0.0f;
+    shape.flags = bounces ? CAIRN_SHAPE_HIT_EVENTS : 0;
+    cairn_joint_def joint = cairn_joint_def_default();
+    joint.anchor_a = vec3(0.4f, 0.0f, 0.0f);
+    joint.anchor_b = vec3(-0.4f, 0.0f, 0.0f);
+    joint.limited = 1;
+    joint.lower = -0.3f;
+    joint.upper = 0.3f;
+    for (uint32_t i = 0; i < 200; ++i) {
+        const cairn_vec3 at =
+            vec3(1.6f * (float)(i % 10), 2.25f + 0.45f * (float)(i / 100), (float)(i / 10 % 10));
+        const cairn_body_id left = kit_drop(world, at, &shape);
+        const cairn_body_id right = kit_drop(world, vec3_add(at, vec3(0.8f, 0.0f, 0.0f)), &shape);
+        joint.kind = i % 2 == 0 ? CAIRN_JOINT_HINGE : CAIRN_JOINT_BALL;
+        (void)join(world, &joint, left, right);
+        if (i < 5) {
+            cairn_joint_def rope = cairn_joint_def_default();
+            rope.kind = CAIRN_JOINT_DISTANCE;
+            rope.anchor_a = vec3(-6.0f, 0.5f, (float)i - 6.0f);
+            rope.length = 3.0f;
+            (void)join(world, &rope, carrier, left);
+        }
+        if (bounces && i % 7 == 0) {
+            EXPECT_OK(cairn_body_set_gyroscopic(world, left, true));
+        }
+    }
+    return world;
+}
+
+static cairn_world *world_of_passengers(void) {
+    return world_on_platform(false);
+}
+
+static cairn_world *world_of_bouncing_passengers(void) {
+    return world_on_platform(true);
+}
+
 // A world steps alone once; then one pool after the other steps a fork of its beginning.
 static void expect_no_difference(cairn_world *build(void), int steps) {
     SCOPED(cairn_world) *alone = build();
@@ -196,6 +252,12 @@ TEST("a heap with more than a thousand contacts steps to the same state with any
 
 TEST("a world of articulated figures steps to the same state with any number of workers") {
     expect_no_difference(world_of_figures, 45);
+}
+
+TEST("bodies on one that moves, and on joints with it, step to the same state with any number of "
+     "workers") {
+    expect_no_difference(world_of_passengers, 45);
+    expect_no_difference(world_of_bouncing_passengers, 30);
 }
 
 TEST("two workers merge the list of pairs that one merges, each a half of it") {
