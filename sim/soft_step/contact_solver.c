@@ -416,6 +416,13 @@ static void store(const cairn_solver_context *context, uint32_t begin, uint32_t 
     }
 }
 
+static void fetch(const cairn_solver_context *context, uint32_t begin, uint32_t end) {
+    const wide_contact *constraints = context->contact_constraints;
+    for (uint32_t i = begin; i < end; ++i) {
+        fetch_pair(context, &constraints[i].pair);
+    }
+}
+
 extern const cairn_constraint_kernel CAIRN_KERNEL(contact);
 const cairn_constraint_kernel CAIRN_KERNEL(contact) = {
     .constraint_size = sizeof(wide_contact),
@@ -435,5 +442,6 @@ const cairn_constraint_kernel CAIRN_KERNEL(contact) = {
         [CAIRN_CONSTRAINT_REFLECT_IMPACTS] = reflect_impacts,
         [CAIRN_CONSTRAINT_MEASURE_REFLECTION] = measure_reflections,
         [CAIRN_CONSTRAINT_MIX_IMPACTS] = mix_impacts,
-        [CAIRN_CONSTRAINT_STORE] = store},
+        [CAIRN_CONSTRAINT_STORE] = store,
+        [CAIRN_CONSTRAINT_FETCH] = fetch},
 };

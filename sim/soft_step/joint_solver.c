@@ -478,6 +478,12 @@ static void store(const cairn_solver_context *context, uint32_t begin, uint32_t 
     }
 }
 
+static void fetch(const cairn_solver_context *context, uint32_t begin, uint32_t end) {
+    for (uint32_t i = begin; i < end; ++i) {
+        fetch_pair(context, &joint_at(context, i).wide->pair);
+    }
+}
+
 extern const cairn_constraint_kernel CAIRN_KERNEL(joint);
 const cairn_constraint_kernel CAIRN_KERNEL(joint) = {
     .constraint_size = sizeof(wide_joint),
@@ -490,5 +496,6 @@ const cairn_constraint_kernel CAIRN_KERNEL(joint) = {
         [CAIRN_CONSTRAINT_BEGIN_RELAX] = begin_relax,
         [CAIRN_CONSTRAINT_RELAX] = relax,
         [CAIRN_CONSTRAINT_DAMP] = damp,
-        [CAIRN_CONSTRAINT_STORE] = store},
+        [CAIRN_CONSTRAINT_STORE] = store,
+        [CAIRN_CONSTRAINT_FETCH] = fetch},
 };

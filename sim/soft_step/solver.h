@@ -188,6 +188,7 @@ typedef enum cairn_constraint_stage {
     CAIRN_CONSTRAINT_MARK_PUSHED,  // contacts only: which bodies they push
     CAIRN_CONSTRAINT_DAMP,         // joints only: takes from the rotation of those with limits
     CAIRN_CONSTRAINT_STORE,        // writes accumulated impulses to the state
+    CAIRN_CONSTRAINT_FETCH,        // brings the bodies that they write into this CPU's cache
     CAIRN_CONSTRAINT_STAGE_COUNT
 } cairn_constraint_stage;
 

@@ -85,6 +85,21 @@ static bool any_shared(const cairn_graph_part *parts, uint32_t begin, uint32_t e
     return false;
 }
 
+// Runs the stage on the constraints of shared bodies of the worker's owners.
+static void run_shared(
+    const worker_share *share, constraint_set set, cairn_kernel_pass *run, uint32_t colour) {
+    const cairn_graph_part *parts = set.graph->parts[colour];
+    for (uint32_t i = share->first_owner; i < share->end_owner; ++i) {
+        run(&share->world->soft_step->wide_context, parts[i].begin, parts[i].own_begin);
+    }
+}
+
+// Of the constraints of a worker's own bodies, where the second half begins. An even number before
+// it: the kernels solve two together.
+static uint32_t own_middle(const cairn_graph_part *part) {
+    return part->own_begin + (((part->end - part->own_begin) / 2 + 1) & ~1u);
+}
+
 // Runs the stage on all constraints of the worker's owners.
 static void run_colour(
     const worker_share *share, constraint_set set, cairn_kernel_pass *run, uint32_t colour) {
@@ -97,8 +112,11 @@ static void run_colour(
 }
 
 // A worker alone runs all parts at once. Otherwise the constraints of bodies that it shares come
-// first: the others wait for them, while it goes on with those of its own bodies. A worker without
-// such constraints does not wait. If no worker has any, the colour is not a phase.
+// between halves of those of its own bodies. So others have some time to finish theirs of the
+// colour before, and to send what these have changed, before this worker waits, and they need not
+// wait while it does the second half. A worker without such constraints does not wait. If no worker
+// has any, the colour is not a phase. All of a colour comes before the next one: among the
+// constraints of shared bodies are some of own ones.
 static void solve_colour(
     const worker_share *share, constraint_set set, cairn_constraint_stage stage, uint32_t colour) {
     const cairn_constraint_graph *graph = set.graph;
@@ -110,17 +128,22 @@ static void solve_colour(
         run_colour(share, set, run, colour);
         return;
     }
-    if (any_shared(parts, share->first_owner, share->end_owner)) {
+    const bool waits = any_shared(parts, share->first_owner, share->end_owner);
+    if (waits && cairn_team_phase_is_ready(share->member)) {
+        run_shared(share, set, set.wide->stages[CAIRN_CONSTRAINT_FETCH], colour);
+    }
+    for (uint32_t i = share->first_owner; i < share->end_owner; ++i) {
+        run(context, parts[i].own_begin, own_middle(&parts[i]));
+    }
+    if (waits) {
         cairn_team_begin_phase(share->member);
+        run_shared(share, set, run, colour);
     } else {
         cairn_team_skip_to_phase(share->member);
     }
-    for (uint32_t i = share->first_owner; i < share->end_owner; ++i) {
-        run(context, parts[i].begin, parts[i].own_begin);
-    }
     cairn_team_publish_phase(share->member);
     for (uint32_t i = share->first_owner; i < share->end_owner; ++i) {
-        run(context, parts[i].own_begin, parts[i].end);
+        run(context, own_middle(&parts[i]), parts[i].end);
     }
 }
 

@@ -323,6 +323,17 @@ void cairn_team_skip_to_phase(cairn_team_member *member) {
     }
 }
 
+bool cairn_team_phase_is_ready(const cairn_team_member *member) {
+    const cairn_task_scheduler *scheduler = member->scheduler;
+    for (uint32_t rank = 0; rank < member->size; ++rank) {
+        if (rank != member->rank && atomic_load_explicit(&scheduler->team[rank].published,
+                                        memory_order_relaxed) < member->phase) {
+            return false;
+        }
+    }
+    return true;
+}
+
 void cairn_team_publish_phase(cairn_team_member *member) {
     if (member->size > 1) {
         member->begun = false;

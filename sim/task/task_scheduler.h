@@ -41,6 +41,8 @@ void cairn_team_begin_phase(cairn_team_member *member);
 // Begins a phase without waiting: this member has nothing to do in the part that others wait for.
 void cairn_team_skip_to_phase(cairn_team_member *member);
 void cairn_team_publish_phase(cairn_team_member *member);
+// Whether the next phase would begin without waiting.
+bool cairn_team_phase_is_ready(const cairn_team_member *member);
 // Waits until all members have come here: a phase of its own.
 void cairn_team_meet(cairn_team_member *member);
 

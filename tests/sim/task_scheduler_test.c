@@ -216,6 +216,30 @@ TEST("members of a team see what the others did in the phases before") {
     }
 }
 
+TEST("a phase is ready when all others have published the one before, and a meeting ends one") {
+    static cairn_task_scheduler scheduler;
+    cairn_team_member first = {.scheduler = &scheduler, .rank = 0, .size = 2};
+    cairn_team_member second = {.scheduler = &scheduler, .rank = 1, .size = 2};
+    assert_true(cairn_team_phase_is_ready(&first));
+    cairn_team_begin_phase(&first);
+    assert_true(first.begun);
+    cairn_team_publish_phase(&first);
+    assert_false(first.begun);
+    assert_false(cairn_team_phase_is_ready(&first));
+    cairn_team_skip_to_phase(&second);
+    assert_true(second.begun);
+    cairn_team_publish_phase(&second);
+    assert_true(cairn_team_phase_is_ready(&first));
+    cairn_team_skip_to_phase(&second);
+    cairn_team_publish_phase(&second);
+    cairn_team_skip_to_phase(&second);
+    cairn_team_publish_phase(&second);
+    cairn_team_begin_phase(&first);
+    cairn_team_meet(&first);
+    assert_false(first.begun);
+    assert_int_equal(first.phase, 3);
+}
+
 TEST("without helpers the main thread is the whole team") {
     uint32_t runs = 0;
     const cairn_parallel parallel = {.context = &runs, .workers = 3, .run = run_main_first};
