@@ -130,9 +130,11 @@ void cairn_articulations_move_base(const cairn_world *world, cairn_figure *figur
         figure->base_position, vec3_at(body->linear_velocity), vec3_at(body->angular_velocity));
 }
 
-// A body that the solver takes for heavier, because it is squeezed, is so in the tree.
+// A body that the solver takes for heavier, because it is squeezed, is so in the tree. Each link is
+// marked as such, whatever touches it: the loops over bodies leave its impulses alone.
 static void take_mass(const cairn_world *world, cairn_figure_link *link) {
-    const cairn_solver_body *body = solver_body_of(world, link);
+    cairn_solver_body *body = solver_body_of(world, link);
+    body->closing = 1.0f / CAIRN_CLOSING_SPEED_MAX;
     const float scale = 1.0f / (body->inverse_mass * link->mass);
     link->mass *= scale;
     link->inertia = sym3_scale(link->inertia, scale);
@@ -180,7 +182,6 @@ static void set_solver_mass(
     for (uint32_t k = 0; k < 6; ++k) {
         body->inverse_inertia[k] *= twist;
     }
-    body->closing = 1.0f / CAIRN_CLOSING_SPEED_MAX;
     link->solver_mass = 1.0f / body->inverse_mass;
     link->solver_inertia = sym3_scale(link->world_inertia, 1.0f / twist);
 }
@@ -347,6 +348,16 @@ static void hold_start(cairn_figure *figure) {
     }
 }
 
+// What joints of the world take for the velocity without their impulses.
+static void keep_unconstrained(cairn_world *world, const cairn_figure *figure) {
+    for (uint32_t i = 0; i < figure->tree.link_count; ++i) {
+        const cairn_figure_link *link = &figure->links[i];
+        memcpy(world->soft_step->integration[link->solver_body].unconstrained_velocity,
+            solver_body_of(world, link)->linear_velocity,
+            sizeof world->soft_step->integration[0].unconstrained_velocity);
+    }
+}
+
 static void begin(cairn_world *world, cairn_figure *figure) {
     const float h = world->soft_step->wide_context.h;
     if (figure->started) {
@@ -368,13 +379,7 @@ static void begin(cairn_world *world, cairn_figure *figure) {
     set_axis_impulses(figure, h);
     figure->solved = figure->solved && figure->factored;
     solve(world, figure, ROUNDS_FIRST, true);
-    for (uint32_t i = 0; i < figure->tree.link_count; ++i) {
-        // What joints of the world take for the velocity without their impulses.
-        const cairn_figure_link *link = &figure->links[i];
-        memcpy(world->soft_step->integration[link->solver_body].unconstrained_velocity,
-            solver_body_of(world, link)->linear_velocity,
-            sizeof world->soft_step->integration[0].unconstrained_velocity);
-    }
+    keep_unconstrained(world, figure);
 }
 
 void cairn_articulations_begin(cairn_world *world, uint32_t rank, uint32_t size) {
@@ -391,6 +396,19 @@ static void spread(cairn_world *world, cairn_figure *figure) {
 void cairn_articulations_spread(cairn_world *world, uint32_t rank, uint32_t size) {
     for_figures(world, rank, size, spread);
     for_batches(world, rank, size, kernel_of(world)->spread);
+}
+
+// What an impact changes is no impulse of this substep that joints would take back.
+static void spread_impacts(cairn_world *world, cairn_figure *figure) {
+    if (take_pushes(world, figure, false)) {
+        solve(world, figure, ROUNDS, true);
+        keep_unconstrained(world, figure);
+    }
+}
+
+void cairn_articulations_spread_impacts(cairn_world *world, uint32_t rank, uint32_t size) {
+    for_figures(world, rank, size, spread_impacts);
+    for_batches(world, rank, size, kernel_of(world)->spread_impacts);
 }
 
 void cairn_articulations_spread_biased(cairn_world *world, uint32_t rank, uint32_t size) {

@@ -91,6 +91,11 @@ static uint32_t find_impact(
                                                       << IMPACT_NEARLY_SHIFT;
 }
 
+// The lanes of a constraint that take part in the round, once it has begun.
+static uint32_t lanes_found(const cairn_solver_context *context, uint32_t constraint) {
+    return context->impact_lanes[constraint] & ALL_LANES;
+}
+
 static void mark_met(const cairn_solver_context *context, const uint32_t *offsets, uint32_t which) {
     for (uint32_t i = 0; i < CAIRN_LANES; ++i) {
         if ((which >> i & 1u) != 0) {
@@ -113,27 +118,42 @@ static uint32_t lanes_met(
     return met;
 }
 
-// Whether the last round has changed a body of the constraint.
-static bool was_struck(const cairn_solver_context *context, const pair_lanes *pair) {
-    bool struck = false;
+// A bit set: the lanes of which the last round has changed a body.
+static uint32_t lanes_struck(const cairn_solver_context *context, const pair_lanes *pair) {
+    uint32_t struck = 0;
     for (uint32_t i = 0; i < CAIRN_LANES; ++i) {
-        struck = struck || context->struck[body_at(pair->offset_a[i])] == context->impact_after ||
-                 context->struck[body_at(pair->offset_b[i])] == context->impact_after;
+        const bool here = context->struck[body_at(pair->offset_a[i])] == context->impact_after ||
+                          context->struck[body_at(pair->offset_b[i])] == context->impact_after;
+        struck |= here ? 1u << i : 0;
     }
     return struck;
 }
 
-// Rounds after the first one of a substep look only at contacts of bodies that the last one struck.
+// The lanes in which bodies may collide in this round. Rounds after the first one of a substep look
+// only at contacts of bodies that the last one struck, and at those whose bodies nearly collided:
+// these join an impact of one of their bodies. Other lanes of the constraint must not be looked at:
+// no result depends on which contacts are solved together.
+static uint32_t lanes_to_look_at(
+    const cairn_solver_context *context, const wide_contact *wide, uint32_t last) {
+    if (wide->has_restitution == 0) {
+        return 0;
+    }
+    return context->impact_after == 0
+               ? ALL_LANES
+               : lanes_struck(context, &wide->pair) | last >> IMPACT_NEARLY_SHIFT;
+}
+
 static void find_impacts(const cairn_solver_context *context, uint32_t begin, uint32_t end) {
     CAIRN_ASSERT(begin <= end && context->impact_after < context->impact_round);
     const wide_contact *constraints = context->contact_constraints;
     wide_impact *impacts = context->contact_impacts;
     for (uint32_t i = begin; i < end; ++i) {
         const wide_contact *wide = &constraints[i];
-        const bool may = wide->has_restitution != 0 &&
-                         (context->impact_after == 0 || was_struck(context, &wide->pair));
-        context->impact_lanes[i] = may ? find_impact(context, wide, &impacts[i]) : 0;
-        const uint32_t found = context->impact_lanes[i] & ALL_LANES;
+        const uint32_t looked = lanes_to_look_at(context, wide, context->impact_lanes[i]);
+        context->impact_lanes[i] = looked == 0 ? 0
+                                               : find_impact(context, wide, &impacts[i]) &
+                                                     (looked | looked << IMPACT_NEARLY_SHIFT);
+        const uint32_t found = lanes_found(context, i);
         if (found != 0) {
             atomic_store_explicit(context->impact_found, 1, memory_order_relaxed);
             mark_met(context, wide->pair.offset_a, found & wide->pair.moving_a);
@@ -154,10 +174,10 @@ static void join_impacts(const cairn_solver_context *context, uint32_t begin, ui
         if (nearly == 0) {
             continue;
         }
-        const uint32_t found = (context->impact_lanes[i] & ALL_LANES) |
+        const uint32_t found = lanes_found(context, i) |
                                lanes_met(context, pair->offset_a, nearly & pair->moving_a) |
                                lanes_met(context, pair->offset_b, nearly & pair->moving_b);
-        context->impact_lanes[i] = found;
+        context->impact_lanes[i] = found | nearly << IMPACT_NEARLY_SHIFT;
         for (uint32_t k = 0; k < constraints[i].point_count; ++k) {
             impacts[i].takes_part[k] = lanes_of_set(found, impacts[i].takes_part[k]);
         }
@@ -322,8 +342,9 @@ static void solve_impacts(const cairn_solver_context *context, uint32_t begin, u
     wide_contact *constraints = context->contact_constraints;
     wide_impact *impacts = context->contact_impacts;
     for (uint32_t i = begin; i < end; ++i) {
-        if (context->impact_lanes[i] != 0) {
-            solve_impact(context, &constraints[i], context->impact_lanes[i], &impacts[i]);
+        const uint32_t found = lanes_found(context, i);
+        if (found != 0) {
+            solve_impact(context, &constraints[i], found, &impacts[i]);
         }
     }
 }
@@ -420,8 +441,9 @@ static void measure_impacts(const cairn_solver_context *context, uint32_t begin,
     const wide_contact *constraints = context->contact_constraints;
     wide_impact *impacts = context->contact_impacts;
     for (uint32_t i = begin; i < end; ++i) {
-        if (context->impact_lanes[i] != 0) {
-            measure_impact(context, &constraints[i], context->impact_lanes[i], &impacts[i]);
+        const uint32_t found = lanes_found(context, i);
+        if (found != 0) {
+            measure_impact(context, &constraints[i], found, &impacts[i]);
             memset(&impacts[i].stopping, 0, sizeof impacts[i].stopping);
         }
     }
@@ -560,7 +582,7 @@ INLINE void for_each_limited(
     wide_contact *constraints = context->contact_constraints;
     wide_impact *impacts = context->contact_impacts;
     for (uint32_t i = begin; i < end; ++i) {
-        const uint32_t found = context->impact_lanes[i];
+        const uint32_t found = lanes_found(context, i);
         const uint32_t limited = found != 0 ? limited_lanes(context, &constraints[i], found) : 0;
         if (limited != 0) {
             pass(context, &constraints[i], limited, &impacts[i]);

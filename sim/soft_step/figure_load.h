@@ -326,7 +326,8 @@ static void load_links(const figure_run *run) {
     }
 }
 
-// A body that the solver takes for heavier, because it is squeezed, is so in the tree.
+// A body that the solver takes for heavier, because it is squeezed, is so in the tree. All links
+// are marked as such, whatever touches them: the loops over bodies leave their impulses alone.
 static void take_masses(const figure_run *run) {
     const lanes one = lanes_all(1.0f);
     for (uint32_t g = 0; g < run->count; ++g) {
@@ -335,10 +336,12 @@ static void take_masses(const figure_run *run) {
         lanes inverse[CAIRN_ROW_FLOATS];
         float masses[CAIRN_LANES];
         for (uint32_t l = 0; l < CAIRN_LANES; ++l) {
-            const cairn_solver_body *body =
-                &run->world->soft_step->bodies[solver_body_at(run, g, l)];
+            cairn_solver_body *body = &run->world->soft_step->bodies[solver_body_at(run, g, l)];
             rows[l] = body->inverse_inertia;
             masses[l] = body->inverse_mass;
+            if (l < run->groups[g].live) {
+                body->closing = 1.0f / CAIRN_CLOSING_SPEED_MAX;
+            }
         }
         lanes_load_rows(rows, inverse);
         memcpy(&link->solver_inverse_mass, masses, sizeof masses);
@@ -409,7 +412,6 @@ static void set_solver_mass(
     for (uint32_t k = 0; k < 6; ++k) {
         body->inverse_inertia[k] *= twist;
     }
-    body->closing = 1.0f / CAIRN_CLOSING_SPEED_MAX;
     LANE(link->solver_inverse_mass, l) = body->inverse_mass;
     LANE(link->solver_mass, l) = 1.0f / body->inverse_mass;
     for (uint32_t k = 0; k < 6; ++k) {

@@ -231,23 +231,28 @@ static bool solve_pushes(const figure_run *run, figure_set *pushed, bool push_ou
     return true;
 }
 
+// `impacts`: what was pushed has the velocity that it then has without impulses, too.
 static void spread_pushes(
-    cairn_world *world, cairn_figure_batch *batch, bool after_joints, bool push_out) {
+    cairn_world *world, cairn_figure_batch *batch, bool after_joints, bool push_out, bool impacts) {
     const figure_run run = run_of(world, batch);
     figure_set pushed;
     memset(&pushed, 0, sizeof pushed);
     take_pushes(&run, after_joints, &pushed);
     if (solve_pushes(&run, &pushed, push_out)) {
-        write_velocities(&run, false);
+        write_velocities(&run, impacts);
     }
 }
 
 static void spread(cairn_world *world, cairn_figure_batch *batch) {
-    spread_pushes(world, batch, false, true);
+    spread_pushes(world, batch, false, true, false);
+}
+
+static void spread_impacts(cairn_world *world, cairn_figure_batch *batch) {
+    spread_pushes(world, batch, false, true, true);
 }
 
 static void spread_joints(cairn_world *world, cairn_figure_batch *batch) {
-    spread_pushes(world, batch, world->soft_step->joint_graph.edge_count > 0, false);
+    spread_pushes(world, batch, world->soft_step->joint_graph.edge_count > 0, false, false);
 }
 
 // After contacts were relaxed.
@@ -556,6 +561,7 @@ const cairn_figure_kernel CAIRN_KERNEL(figure) = {
     .load = load,
     .begin = begin,
     .spread = spread,
+    .spread_impacts = spread_impacts,
     .spread_biased = spread_biased,
     .advance = advance,
     .spread_joints = spread_joints,

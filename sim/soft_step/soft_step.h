@@ -210,6 +210,8 @@ void cairn_articulations_prepare(cairn_world *world);
 void cairn_articulations_begin(cairn_world *world, uint32_t rank, uint32_t size);
 // After sweeps: spreads what they pushed.
 void cairn_articulations_spread(cairn_world *world, uint32_t rank, uint32_t size);
+// The same after sweeps of impacts: the velocities after them are those without impulses, too.
+void cairn_articulations_spread_impacts(cairn_world *world, uint32_t rank, uint32_t size);
 // The same after the biased sweeps. Figures in lanes may advance at once.
 void cairn_articulations_spread_biased(cairn_world *world, uint32_t rank, uint32_t size);
 // The same after the relax pass of joints, which applies a part of its impulses again by itself.

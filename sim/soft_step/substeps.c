@@ -369,7 +369,7 @@ static void solve_impacts(const worker_share *share) {
     for (uint32_t i = 0; i < CAIRN_IMPACT_ROUNDS_MAX && find_impacts(share, i == 0); ++i) {
         for (uint32_t k = 0; k < CAIRN_IMPACT_SWEEPS; ++k) {
             sweep(share, contacts_of(share->world), CAIRN_CONSTRAINT_SOLVE_IMPACTS);
-            for_articulations(share, cairn_articulations_spread);
+            for_articulations(share, cairn_articulations_spread_impacts);
         }
         limit_impacts(share);
     }

@@ -109,6 +109,7 @@ typedef struct cairn_figure_kernel {
     cairn_figure_pass *load;
     cairn_figure_pass *begin;
     cairn_figure_pass *spread;
+    cairn_figure_pass *spread_impacts;
     cairn_figure_pass *spread_biased;
     cairn_figure_pass *advance;
     cairn_figure_pass *spread_joints;
