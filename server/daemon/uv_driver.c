@@ -19,30 +19,24 @@
 
 #include "base/assert.h"
 #include "base/limits.h"
+#include "server/daemon/gathering.h"
 #include "server/daemon/udp_port.h"
 #include <cairn/server.h>
 
 // Datagrams that are received before the ticks that are due: a flood delays these by a fraction of
 // a millisecond.
 #define RECEIVE_MAX (2 * CAIRN_UDP_BATCH_MAX)
-// While more datagrams arrive than this, counted over so long, the loop sleeps before it receives
-// again, but never beyond a deadline: each wake-up costs as much as receiving several datagrams.
-// The sleep is short beside a tick, which is what most datagrams wait for anyway.
-#define GATHER_FROM_HZ 2000
-#define GATHER_COUNT_NS UINT64_C(5000000)
-#define GATHER_SLEEP_NS UINT64_C(1000000)
-#define GATHER_SLEEP_NS_MIN UINT64_C(100000)
-#define GATHER_MARGIN_NS UINT64_C(100000) // the system may wake it later
 // Descriptors that the loop, its signals, its timer and the sockets take.
 #define LOOP_DESCRIPTORS 13
 // The system is told who is connected this often at most: for 1,000 clients that takes .3 ms.
 #define TELL_CLIENTS_NS UINT64_C(100000000)
 // How long to wait when the socket's send buffer is full.
 #define SEND_WAIT_NS 1000000
-// After some batches of datagrams the loop receives and steps what is due, and sleeps for a moment
-// before the next ones: what a tick sends to a thousand clients is no burst on the path, and nobody
-// else waits until all are served.
-#define SEND_BATCHES_MAX 2
+// After some batches of datagrams, fewer of long ones, the loop receives and steps what is due, and
+// sleeps for a moment before the next ones: what a tick sends to a thousand clients is no burst on
+// the path, and nobody else waits until all are served.
+#define SEND_BATCHES_MAX 4
+#define SEND_BYTES_MAX 65536
 #define SEND_PAUSE_NS 300000
 
 // How long threads of sockets are waited for, and how often it is looked whether they are still.
@@ -101,6 +95,7 @@ struct cairn_uv_driver {
     uint32_t receive_count;
     uv_poll_t tick;
     uv_check_t check;
+    uv_idle_t at_once; // started: the loop comes back without waiting
     uv_signal_t sigint;
     uv_signal_t sigterm;
     uv_signal_t sighup;
@@ -113,12 +108,13 @@ struct cairn_uv_driver {
     cairn_udp_port *port;
     cairn_uv_run run; // server NULL: not running
     uint64_t armed_ns;
-    uint64_t send_again_ns; // 0: the socket accepts datagrams
+    uint64_t send_again_ns; // 0: nothing waits to be sent
+    bool pauses;            // not because the socket is full
+    size_t filled;          // bytes of the batches since the last pause
     cairn_uv_statistics statistics;
     uint64_t received_ns; // the time of what is being received
-    uint64_t counted_since_ns;
-    uint32_t counted; // datagrams since then
-    bool gathers;
+    cairn_gathering gathering;
+    bool arrived, hurries; // this turn began because of datagrams, and of something else
     // What the port was told of clients last, and when.
     uint64_t clients_told;
     uint64_t clients_told_ns;
@@ -135,7 +131,7 @@ uint64_t cairn_uv_unix_ns(void) {
 }
 
 void cairn_uv_driver_count(cairn_uv_driver *driver) {
-    driver->counted += 1;
+    driver->gathering.counted += 1;
 }
 
 static void give(void *user, const cairn_udp_received *datagram) {
@@ -147,7 +143,7 @@ static void give(void *user, const cairn_udp_received *datagram) {
 // What waits, up to a limit. The rest follows when the loop comes back.
 static void receive(cairn_uv_driver *driver) {
     driver->received_ns = uv_hrtime();
-    driver->counted += cairn_udp_port_take(driver->port, RECEIVE_MAX, give, driver);
+    driver->gathering.counted += cairn_udp_port_take(driver->port, RECEIVE_MAX, give, driver);
 }
 
 // After an error of the socket libuv stops the poll handle, so it is started again. recvmmsg
@@ -157,6 +153,7 @@ static void on_receive(uv_poll_t *poll, int status, int events) {
     cairn_uv_driver *driver = poll->data;
     CAIRN_ASSERT(driver->run.server != NULL);
     cairn_udp_port_set_readable(driver->port, (uint32_t)(poll - driver->receive));
+    driver->arrived = true;
     if (status < 0) {
         driver->statistics.receive_errors += 1;
         uv_poll_start(poll, UV_READABLE, on_receive);
@@ -186,6 +183,7 @@ static bool fill_batch(cairn_uv_driver *driver, uint64_t now_ns) {
         } else {
             cairn_udp_port_add(driver->port, &to, size);
         }
+        driver->filled += size;
     }
     return true;
 }
@@ -197,31 +195,30 @@ static void send_due(cairn_uv_driver *driver) {
         return;
     }
     driver->send_again_ns = 0;
+    driver->pauses = false;
+    driver->filled = 0;
     if (!cairn_udp_port_flush(driver->port)) {
         driver->send_again_ns = now_ns + SEND_WAIT_NS;
         return;
     }
     bool more = true;
-    for (uint32_t i = 0; i < SEND_BATCHES_MAX && more; ++i) {
+    for (uint32_t i = 0; i < SEND_BATCHES_MAX && driver->filled < SEND_BYTES_MAX && more; ++i) {
         more = fill_batch(driver, now_ns);
         if (!cairn_udp_port_flush(driver->port)) {
             driver->send_again_ns = now_ns + SEND_WAIT_NS;
             return;
         }
     }
+    driver->pauses = more;
     driver->send_again_ns = more ? uv_hrtime() + SEND_PAUSE_NS : 0;
 }
 
-// Time 0 would disarm the timer, so a deadline in the past becomes 1 ns.
-static void arm_timer(cairn_uv_driver *driver) {
-    uint64_t deadline_ns = cairn_server_deadline_ns(driver->run.server);
-    if (driver->send_again_ns != 0) {
-        // What waits to be sent is due all the time; a tick is late by no more than this wait.
-        deadline_ns = driver->send_again_ns;
-    }
-    if (deadline_ns == 0 || cairn_udp_port_has_more(driver->port)) {
-        deadline_ns = 1;
-    }
+static void on_at_once(uv_idle_t *idle) {
+    (void)idle; // that it is started is enough
+}
+
+// Where it is not needed a timer is not set: that costs as much as sending several datagrams.
+static void arm_timer(cairn_uv_driver *driver, uint64_t deadline_ns) {
     if (deadline_ns == driver->armed_ns) {
         return;
     }
@@ -243,27 +240,47 @@ static void on_tick(uv_poll_t *poll, int status, int events) {
     uint64_t expirations;
     if (read(driver->timer_fd, &expirations, sizeof expirations) == sizeof expirations) {
         driver->armed_ns = 0;
+        driver->hurries = true;
     }
 }
 
-// Sleeps until several datagrams have arrived, if they arrive fast, or until work is done.
+// Sleeps so long, or until work is done.
+static void sleep_for(cairn_uv_driver *driver, uint64_t sleep_ns) {
+    uv_mutex_lock(&driver->done_mutex);
+    if (driver->done.first == NULL) {
+        uv_cond_timedwait(&driver->done_changed, &driver->done_mutex, sleep_ns);
+    }
+    uv_mutex_unlock(&driver->done_mutex);
+}
+
+// The first datagrams of several that arrive fast are here: sleeps until the others are.
 static void gather(cairn_uv_driver *driver) {
     const uint64_t now_ns = uv_hrtime();
-    const uint64_t counted_ns = now_ns - driver->counted_since_ns;
-    if (counted_ns >= GATHER_COUNT_NS) {
-        driver->gathers = driver->counted > counted_ns / (CAIRN_NS_PER_S / GATHER_FROM_HZ);
-        driver->counted = 0;
-        driver->counted_since_ns = now_ns;
+    const uint64_t sleep_ns =
+        cairn_gathering_sleep_ns(&driver->gathering, now_ns, driver->armed_ns);
+    if (sleep_ns > 0 && driver->arrived && !driver->hurries) {
+        sleep_for(driver, sleep_ns);
     }
-    const uint64_t latest_ns = now_ns + GATHER_MARGIN_NS + GATHER_SLEEP_NS_MIN;
-    if (driver->gathers && driver->armed_ns >= latest_ns) {
-        const uint64_t rest_ns = driver->armed_ns - now_ns - GATHER_MARGIN_NS;
-        const uint64_t sleep_ns = rest_ns < GATHER_SLEEP_NS ? rest_ns : GATHER_SLEEP_NS;
-        uv_mutex_lock(&driver->done_mutex);
-        if (driver->done.first == NULL) {
-            uv_cond_timedwait(&driver->done_changed, &driver->done_mutex, sleep_ns);
-        }
-        uv_mutex_unlock(&driver->done_mutex);
+    driver->arrived = false;
+    driver->hurries = false;
+}
+
+// While something waits to be sent the server is due at any time; a tick is late by no more.
+static void rest(cairn_uv_driver *driver) {
+    const bool more = cairn_udp_port_has_more(driver->port);
+    const bool waits = driver->send_again_ns != 0;
+    const uint64_t deadline_ns =
+        waits ? driver->send_again_ns : cairn_server_deadline_ns(driver->run.server);
+    if (!more && deadline_ns != 0 && !(waits && driver->pauses)) {
+        uv_idle_stop(&driver->at_once);
+        arm_timer(driver, deadline_ns);
+        return;
+    }
+    uv_idle_start(&driver->at_once, on_at_once);
+    driver->hurries = true;
+    const uint64_t now_ns = uv_hrtime();
+    if (!more && now_ns < deadline_ns) {
+        sleep_for(driver, deadline_ns - now_ns);
     }
 }
 
@@ -281,6 +298,7 @@ static void tell_clients(cairn_uv_driver *driver) {
 
 static void on_check(uv_check_t *check) {
     cairn_uv_driver *driver = check->data;
+    gather(driver);
     receive(driver);
     cairn_server_advance(driver->run.server, uv_hrtime());
     send_due(driver);
@@ -292,8 +310,7 @@ static void on_check(uv_check_t *check) {
         uv_stop(&driver->loop);
         return;
     }
-    arm_timer(driver);
-    gather(driver);
+    rest(driver);
 }
 
 static void append_work(work_list *list, work *added) {
@@ -351,6 +368,7 @@ static void run_work(void *argument) {
 // The check phase of this loop iteration follows; it advances the server and sends.
 static void on_ready(uv_async_t *async) {
     cairn_uv_driver *driver = async->data;
+    driver->arrived = true; // at a thread of a socket, or it has no effect
     for (;;) {
         uv_mutex_lock(&driver->done_mutex);
         work *done = take_work(&driver->done);
@@ -358,6 +376,7 @@ static void on_ready(uv_async_t *async) {
         if (done == NULL) {
             return;
         }
+        driver->hurries = true;
         const work copy = *done;
         free(done);
         if (copy.job != NULL) {
@@ -526,6 +545,7 @@ static bool open_handles(cairn_uv_driver *driver, char *error) {
         return set_error(error, "eventfd", code);
     }
     uv_check_init(&driver->loop, &driver->check);
+    uv_idle_init(&driver->loop, &driver->at_once);
     uv_signal_init(&driver->loop, &driver->sigint);
     uv_signal_init(&driver->loop, &driver->sigterm);
     uv_signal_init(&driver->loop, &driver->sighup);
@@ -769,7 +789,7 @@ void cairn_uv_driver_run(cairn_uv_driver *driver, const cairn_uv_run *run) {
     if (run->beat_ms > 0 && run->on_beat != NULL) {
         uv_timer_start(&driver->beat, on_beat, run->beat_ms, run->beat_ms);
     }
-    arm_timer(driver);
+    uv_idle_start(&driver->at_once, on_at_once);
     uv_run(&driver->loop, UV_RUN_DEFAULT);
 }
 

@@ -124,8 +124,8 @@ typedef struct backlog {
 
 #define BACKLOG_BEFORE 2000
 #define BACKLOG_TURN 128
-#define BACKLOG_TURNS_BEFORE 100 // the loop has counted the rate
-#define BACKLOG_TURNS 400
+#define BACKLOG_TURNS_BEFORE 500 // the loop has counted the rate
+#define BACKLOG_TURNS 800
 
 static long count_sleeps(void) {
     struct rusage usage;
