@@ -345,8 +345,8 @@ FAULTS = {
          "        if (!FAULT) {\n            solve(world, &time, rows - 1, true);\n        }\n")]),
     "relax-once": ("joints are relaxed in one direction of the sweep", "physics.pendulum", [
         ("sim/soft_step/substeps.c",
-         "    sweep(share, joints, CAIRN_CONSTRAINT_RELAX);\n    meet(share);\n",
-         "    if (!FAULT) {\n        sweep(share, joints, CAIRN_CONSTRAINT_RELAX);\n    }\n    meet(share);\n")]),
+         "    sweep(share, joints, CAIRN_CONSTRAINT_RELAX);\n    for_moving_bodies(",
+         "    if (!FAULT) {\n        sweep(share, joints, CAIRN_CONSTRAINT_RELAX);\n    }\n    for_moving_bodies(")]),
     "bias-once": ("joints have one biased sweep in a substep", "physics.pendulum", [
         ("sim/soft_step/substeps.c", "sweep(share, joints, CAIRN_CONSTRAINT_SOLVE_BIASED);",
          "if (!FAULT) {\n            sweep(share, joints, CAIRN_CONSTRAINT_SOLVE_BIASED);\n        }")]),
