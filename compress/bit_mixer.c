@@ -5,10 +5,10 @@
 
 #include "base/assert.h"
 
-// Two thirds more than a third each: counters are too careful.
+// A third of 65536 and three tenths more: counters estimate too carefully.
 #define WEIGHT_FIRST 28400
 
-// Straight lines between points half a unit apart. x: from -2047 to 2047.
+// Interpolates linearly between points half a unit apart. x: from -2047 to 2047.
 static cairn_probability squash(int32_t x) {
     static const uint16_t points[33] = {22, 36, 60, 98, 162, 267, 439, 720, 1179, 1921, 3108, 4971,
         7812, 11955, 17625, 24743, 32768, 40793, 47911, 53581, 57724, 60565, 62428, 63615, 64357,
@@ -27,7 +27,7 @@ void cairn_bit_mixer_init(cairn_bit_mixer *mixer) {
     for (int32_t x = -CAIRN_MIXER_STRETCH_MAX; x <= CAIRN_MIXER_STRETCH_MAX; ++x) {
         mixer->squashed[x + 2048] = squash(x);
     }
-    // Of each probability the least x that is squashed to it or beyond.
+    // For each probability the least x whose squashed value reaches it.
     int32_t x = -CAIRN_MIXER_STRETCH_MAX;
     for (uint32_t i = 0; i < 4096; ++i) {
         while (x < CAIRN_MIXER_STRETCH_MAX && mixer->squashed[x + 2048] < i << 4) {

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// Foresees decisions of what is sent once: counters of three contexts each say how likely a
-// decision is, and a mixer learns whom to believe (Mahoney, "Adaptive weighing of context models
-// for lossless data compression", 2005). All of it is integers, so every machine has the same bits.
+// Predicts the decisions of data that is sent once. Counters of three contexts each estimate how
+// likely a decision is. A mixer weighs the estimates and learns which of them to trust (Mahoney,
+// "Adaptive weighing of context models for lossless data compression", 2005). All arithmetic is on
+// integers, so every machine has the same bits.
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -14,22 +15,22 @@
 #define CAIRN_MIXER_SETS 8
 #define CAIRN_MIXER_COUNTERS_LOG2 16
 
-// The likelihood that a decision is true, learnt from those before: fast at first.
+// How likely a decision is true. It is learnt from earlier decisions, from the first ones fastest.
 typedef struct cairn_bit_counter {
     cairn_probability likely;
     uint8_t seen;
-    uint8_t epoch; // of the mixer when it learnt; of another one it has forgotten
+    uint8_t epoch; // of the mixer when it learnt last; in another epoch the counter is new
 } cairn_bit_counter;
 
 typedef struct cairn_bit_mixer {
-    // By a hash of context and decision: two that meet share a counter, which costs a little.
-    // Sixteen decisions of a context lie together.
+    // Found by a hash of context and decision. Two with the same hash share a counter, which costs
+    // a few bytes. The counters of sixteen decisions of a context are neighbours.
     cairn_bit_counter counters[1u << CAIRN_MIXER_COUNTERS_LOG2];
     int32_t weights[CAIRN_MIXER_SETS][CAIRN_MIXER_INPUTS];
     uint8_t epoch;
-    uint16_t gains[256];     // by what a counter has seen, in 65536ths
+    uint16_t gains[256];     // by the decisions that a counter has seen, in 65536ths
     int16_t stretched[4096]; // ln(p / (1 - p)) in 256ths, by the upper 12 bits of p
-    // The other way, 65536 / (1 + e^-(x / 256)), by x + 2048.
+    // The inverse, 65536 / (1 + e^-(x / 256)), by x + 2048.
     cairn_probability squashed[4096];
 } cairn_bit_mixer;
 
@@ -80,7 +81,7 @@ static inline void cairn_counter_learn(
     c->seen = (uint8_t)(c->seen + (c->seen < CAIRN_COUNTER_SEEN_MAX ? 1 : 0));
 }
 
-// A decision that depends on nothing but itself.
+// Codes a decision with a counter of its own, without contexts.
 CAIRN_FOR_EACH_MODE bool cairn_learn_bit(cairn_coder_mode mode, cairn_range_coder *coder,
     cairn_bit_mixer *mixer, uint32_t node, bool bit) {
     cairn_bit_counter *c = cairn_mixer_counter(mixer, 0, node);
@@ -89,14 +90,14 @@ CAIRN_FOR_EACH_MODE bool cairn_learn_bit(cairn_coder_mode mode, cairn_range_code
     return bit;
 }
 
-// What a counter says, less loudly if it has hardly seen anything.
+// The estimate of a counter. That of one that has seen few decisions is weakened.
 static inline int32_t cairn_counter_opinion(
     const cairn_bit_mixer *mixer, const cairn_bit_counter *c) {
     const int32_t trust = c->seen == 0 ? 0 : c->seen < 3 ? 5 : 8;
     return mixer->stretched[c->likely >> 4] * trust / 8;
 }
 
-// A decision of these contexts. `set`: of the weights, for decisions of one kind.
+// Codes a decision with these contexts. `set`: which weights; each kind of decision has its own.
 CAIRN_FOR_EACH_MODE bool cairn_mix_bit(cairn_coder_mode mode, cairn_range_coder *coder,
     cairn_bit_mixer *mixer, const cairn_contexts *contexts, uint32_t set, uint32_t node, bool bit) {
     cairn_bit_counter *counters[CAIRN_MIXER_INPUTS];
@@ -124,7 +125,8 @@ CAIRN_FOR_EACH_MODE bool cairn_mix_bit(cairn_coder_mode mode, cairn_range_coder 
     return bit;
 }
 
-// The lowest `bits` of a value, highest first, each by those before.
+// Codes the lowest `bits` bits of a value, highest first. The bits before it choose the counters of
+// a bit.
 CAIRN_FOR_EACH_MODE uint32_t cairn_mix_tree(cairn_coder_mode mode, cairn_range_coder *coder,
     cairn_bit_mixer *mixer, const cairn_contexts *contexts, uint32_t set, uint32_t first,
     uint32_t bits, uint32_t value) {

@@ -4,7 +4,7 @@
 #include "compress/state_words.h"
 #include <cairn/math.h>
 
-// Steps: a normal that misses by more is another one.
+// In steps. If the prediction of a normal misses by more, that is not the normal.
 #define MISS_MAX 64
 
 // As sim/math/packed_rotation.h unpacks, but without making the length exactly 1.
@@ -65,7 +65,7 @@ static void find_step(const uint8_t *friction, cairn_friction_frame *out) {
         sum += cairn_float_of_word(word_at(friction, CAIRN_FRICTION_IMPULSE + 2 * i));
     }
     const uint32_t exponent = cairn_word_of_float(64.0f * sum) >> 23;
-    // A negative number is beyond.
+    // With its sign bit, the exponent of a negative number is above 254.
     out->step = exponent > 23 && exponent < 255 ? cairn_float_of_word((exponent - 23) << 23) : 0.0f;
 }
 

@@ -11,9 +11,9 @@
 #include "compress/state_words.h"
 #include "compress/word_coder.h"
 
-// Of what the decisions of a column depend, besides the word before: two columns of the element.
-// One that is not below the column stands for the class of the last column that was coded, or of
-// the one before it.
+// Contexts of the decisions of a column, besides the word before: the words of two earlier columns
+// of the element. Instead of a column, the number of the coded column itself stands for the class
+// of the element's last word, and a larger number for the class of the word before that.
 typedef struct column_keys {
     bool named;
     uint32_t first, second;
@@ -22,17 +22,17 @@ typedef struct column_keys {
 typedef struct column_head {
     cairn_word_source from;
     cairn_column_mode mode;
-    bool zeros; // words that are not their candidate may be 0
+    bool zeros; // some words are 0 and differ from their candidates
     column_keys keys;
     uint32_t bits; // cairn_word_coder.bits
 } column_head;
 
 typedef struct packer {
     cairn_state_words words;
-    uint8_t *last;   // owned; of each element of the group, the class of its last word
-    uint8_t *before; // owned; of the word before that
+    uint8_t *last;   // owned; by element of the group: the class of its last coded word
+    uint8_t *before; // owned; the same of the word before that
     bool knows_bodies;
-    uint8_t shifts[CAIRN_WORD_GROUP_WORDS_MAX]; // of a column's words where they are keys
+    uint8_t shifts[CAIRN_WORD_GROUP_WORDS_MAX]; // by column: words that are keys lose so many bits
     cairn_word_coder *coder;                    // owned
 } packer;
 
@@ -44,7 +44,7 @@ static uint32_t key_value(
     return key == column ? p->last[element] : p->before[element];
 }
 
-// `lately`: which of the last words were their candidates.
+// `lately`: a bit set, which of the last words were equal to their candidates.
 static cairn_contexts contexts_of(const packer *p, uint32_t group, uint32_t column,
     const column_keys *keys, uint32_t element, uint32_t class, uint32_t lately) {
     const uint32_t first = key_value(p, group, column, element, keys->first);
@@ -65,7 +65,7 @@ static void begin_column(packer *p, const column_head *head) {
     memset(p->coder->guesses, 0, sizeof p->coder->guesses);
 }
 
-// Words begin .. end - 1 of a column. `note`: their classes are noted.
+// Codes words begin .. end - 1 of a column. `note`: keeps their classes for later columns.
 CAIRN_FOR_EACH_MODE void code_words(cairn_coder_mode coding, packer *p, cairn_range_coder *coder,
     uint32_t group, uint32_t column, const column_head *head, uint32_t begin, uint32_t end,
     bool note) {
@@ -101,7 +101,7 @@ CAIRN_FOR_EACH_MODE void code_words(cairn_coder_mode coding, packer *p, cairn_ra
     }
 }
 
-// A component of friction.
+// Codes a component of friction.
 CAIRN_FOR_EACH_MODE uint32_t code_component(cairn_coder_mode coding, packer *p,
     cairn_range_coder *coder, const cairn_friction_frame *frame, const cairn_contexts *contexts,
     uint32_t place, int32_t expected, uint32_t word, uint8_t *class) {
@@ -122,7 +122,7 @@ CAIRN_FOR_EACH_MODE uint32_t code_component(cairn_coder_mode coding, packer *p,
     return cairn_friction_word(frame, (int32_t)((uint32_t)expected + delta));
 }
 
-// What the normal of contact `i` is, as a rule the same for all with its axis hint.
+// Codes which normal contact `i` has: mostly the same as other contacts with its axis hint.
 CAIRN_FOR_EACH_MODE uint32_t code_normal(cairn_coder_mode coding, packer *p,
     cairn_range_coder *coder, uint32_t group, uint32_t column, uint32_t i) {
     const uint8_t *friction = cairn_word_at(&p->words, group, column, i);
@@ -135,7 +135,7 @@ CAIRN_FOR_EACH_MODE uint32_t code_normal(cairn_coder_mode coding, packer *p,
         coding, coder, &p->coder->mixer, &contexts, SET_SYMBOL, NODE_NORMAL, 3, normal);
 }
 
-// Three columns.
+// Codes the three columns of friction.
 CAIRN_FOR_EACH_MODE void code_friction(
     cairn_coder_mode coding, packer *p, cairn_range_coder *coder, uint32_t group, uint32_t column) {
     cairn_bit_mixer_reset(&p->coder->mixer);
@@ -186,14 +186,14 @@ static void code_source(cairn_range_coder *coder, cairn_word_source *from) {
     }
 }
 
-// The word that a column of equal words has.
+// Codes the word of a column whose words are all equal.
 static void code_first(cairn_range_coder *coder, cairn_word_source *from) {
     if (from->kind == CAIRN_SOURCE_PREVIOUS && cairn_code_raw(coder, 1, from->first != 0) != 0) {
         from->first = cairn_code_raw(coder, 32, from->first);
     }
 }
 
-// How a column is coded comes before its words.
+// Codes the head of a column, which tells how its words are coded.
 static void code_head(cairn_range_coder *coder, uint32_t column, column_head *head) {
     head->mode = (cairn_column_mode)cairn_code_raw(coder, 3, (uint32_t)head->mode);
     if (head->mode == CAIRN_COLUMN_FRICTION) {
@@ -222,7 +222,7 @@ static bool friction_possible(const cairn_state_words *words, uint32_t group, ui
     return column >= CAIRN_FRICTION_WORDS_BEFORE && column + 2 < words->groups[group].words;
 }
 
-// Of a decoder.
+// Checks a head that was decoded.
 static bool head_valid(const packer *p, uint32_t group, uint32_t column, const column_head *head) {
     switch (head->mode) {
     case CAIRN_COLUMN_FRICTION:
@@ -297,7 +297,7 @@ typedef struct rule {
     cairn_source_kind kind;
     cairn_word_role of; // of the source
     uint32_t from, key, key_b;
-    cairn_column_mode mode; // that may do better than the plain ones; CAIRN_COLUMN_SAME: none
+    cairn_column_mode mode; // tried beside the plain modes; CAIRN_COLUMN_SAME: none
 } rule;
 
 static const rule rules[] = {
@@ -308,7 +308,7 @@ static const rule rules[] = {
     {CAIRN_WORDS_MOTIONS, 9, 1, CAIRN_SOURCE_UNIT, CAIRN_WORDS_MOTIONS, 0, 0, 0, CAIRN_COLUMN_SAME},
     {CAIRN_WORDS_REFERENCE_POSES, 0, 3, CAIRN_SOURCE_GROUP, CAIRN_WORDS_MOTIONS, 3, 0, 0,
         CAIRN_COLUMN_GRID},
-    // Bodies that move fast have left a reference pose of the step before.
+    // The reference pose of a body that moves fast is its pose a step before.
     {CAIRN_WORDS_REFERENCE_POSES, 0, 3, CAIRN_SOURCE_MOVED, CAIRN_WORDS_MOTIONS, 3, 10, 0,
         CAIRN_COLUMN_GRID},
     {CAIRN_WORDS_REFERENCE_POSES, 3, 1, CAIRN_SOURCE_ROTATION, CAIRN_WORDS_MOTIONS, 6, 0, 13,
@@ -362,8 +362,8 @@ static uint64_t misses(
 // How a column may be coded.
 typedef struct choice {
     cairn_word_source from;
-    cairn_column_mode mode; // that is tried beside the plain ones; CAIRN_COLUMN_SAME: none
-    uint64_t bits;          // about, of the words that are not their candidates
+    cairn_column_mode mode; // tried beside the plain modes; CAIRN_COLUMN_SAME: none
+    uint64_t bits;          // an estimate, for the words that differ from their candidates
 } choice;
 
 // The length of a step, s, as the bits of a float.
@@ -425,19 +425,19 @@ static bool is_on_grid(const packer *p, uint32_t group, uint32_t column) {
     return true;
 }
 
-// Columns whose words say much about those of another column of their element.
+// Columns that predict other columns of the same element well. They become keys of these.
 typedef struct key_rule {
     cairn_word_role role;
-    uint32_t column, columns; // of contacts every second one
+    uint32_t column, columns; // the columns that are predicted
     uint32_t first, second;   // as in column_keys
 } key_rule;
 
 #define LAST UINT32_MAX
 static const key_rule key_rules[] = {
-    // A pose is there if the body has stayed for some ticks.
+    // The pose is 0 unless the body has kept its place for some ticks.
     {CAIRN_WORDS_SLEEP, 3, 5, 2, LAST},
-    // The points of two shapes: how many an axis leaves, which features go together, and which of
-    // them bear.
+    // The axis of a contact predicts how many points it has and of which features. Earlier points
+    // predict which later ones have an impulse.
     {CAIRN_WORDS_CONTACTS, 6, 1, 5, LAST},
     {CAIRN_WORDS_CONTACTS, 16, 1, 5, 6},
     {CAIRN_WORDS_CONTACTS, 17, 1, 5, 6},
@@ -463,7 +463,7 @@ static column_keys choose_keys(const packer *p, uint32_t group, uint32_t column)
     return (column_keys){.first = column, .second = column + 1};
 }
 
-// So many runs of so many elements show how a column is coded best.
+// Each mode codes a sample of the column, so many runs of so many elements. The shortest is chosen.
 #define SAMPLE_RUNS 4
 #define SAMPLE_RUN 128
 
@@ -538,7 +538,7 @@ static column_head choose_head(packer *p, uint32_t group, uint32_t column) {
     return best;
 }
 
-// Whether three columns are friction as most contacts have it.
+// Whether the three columns are friction in whole steps, as most contacts have it.
 static bool is_friction(const packer *p, uint32_t group, uint32_t column) {
     if (p->words.groups[group].role != CAIRN_WORDS_CONTACTS || column != CAIRN_FRICTION_COLUMN ||
         !friction_possible(&p->words, group, column)) {

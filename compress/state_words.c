@@ -104,8 +104,8 @@ static void load_floats(const uint8_t *at, uint32_t count, float *out) {
     }
 }
 
-// Turns a unit quaternion back by what an angular velocity w, rad/s, turns it in a step, to second
-// order: q - step / 2 w q, made a unit again.
+// Turns a unit quaternion back by one step of the angular velocity w, rad/s: q - step / 2 w q,
+// normalised.
 static void turn_back(float q[4], const float w[3], float step) {
     const float half = 0.5f * step;
     const float turned[4] = {q[0] - half * (w[0] * q[3] + w[1] * q[2] - w[2] * q[1]),

@@ -18,12 +18,12 @@ typedef enum cairn_source_kind {
     CAIRN_SOURCE_GROUP,        // a column of an earlier group, in the element with the same number
     CAIRN_SOURCE_LINK, // the same, in the element of the body that column `key` names by its id
     CAIRN_SOURCE_DIFFERENCE, // as floats, that of `key_b` less that of `key`
-    CAIRN_SOURCE_UNIT, // what makes a vector of the three columns before and itself of length 1
-    // Word `key` of a packed rotation: of the quaternion that begins there, `step` seconds before,
-    // as the angular velocity that begins at column `key_b` of its group says.
+    CAIRN_SOURCE_UNIT,       // the fourth component of a unit vector, from the three columns before
+    // Word `key` of a packed rotation. The quaternion that begins at `column` is turned back by
+    // `step` seconds of the angular velocity that begins at column `key_b` of its group.
     CAIRN_SOURCE_ROTATION,
-    // As CAIRN_SOURCE_GROUP, of a float that was there `step` seconds before, as the velocity in
-    // column `key` of its group says.
+    // As CAIRN_SOURCE_GROUP, a float, less `step` seconds of the velocity in column `key` of its
+    // group.
     CAIRN_SOURCE_MOVED,
     CAIRN_SOURCE_COUNT
 } cairn_source_kind;
@@ -31,7 +31,7 @@ typedef enum cairn_source_kind {
 typedef struct cairn_word_source {
     cairn_source_kind kind;
     uint32_t group, column, key, key_b;
-    uint32_t first; // of the first element, before which there is none
+    uint32_t first; // the candidate of the first element, which has none before it
     uint32_t step;  // s, the bits of a float
 } cairn_word_source;
 

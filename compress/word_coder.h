@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// Codes a word of a state that is not its candidate (compress/state_packer.h), in one of several
-// modes. Decisions are mixed from three contexts (compress/bit_mixer.h); digits that look random
-// are not modelled.
+// Codes a word of a state that differs from its candidate (compress/state_packer.h), in one of
+// several modes. Decisions are mixed from three contexts (compress/bit_mixer.h); digits that look
+// random are not modelled.
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -12,7 +12,7 @@
 #include "compress/range_coder.h"
 #include "compress/state_words.h"
 
-// How the words of a column are coded that are not their candidate.
+// How those words of a column are coded that differ from their candidates.
 typedef enum cairn_column_mode {
     CAIRN_COLUMN_SAME = 0, // every word is its candidate
     CAIRN_COLUMN_SYMBOLS,  // as what was seen before in the same contexts
@@ -24,14 +24,14 @@ typedef enum cairn_column_mode {
     CAIRN_COLUMN_MODE_COUNT
 } cairn_column_mode;
 
-// The classes of words: contexts of those after them. 2 and more depend on the mode.
+// The class of a word is a context of later words. Classes from 2 on depend on the mode.
 #define CAIRN_CLASS_CANDIDATE 0
 #define CAIRN_CLASS_ZERO 1
 #define CAIRN_CLASS_FIRST 2
 
 // Kinds of decisions, which have weights of their own.
 enum { SET_SAME, SET_ZERO, SET_SIGN, SET_LENGTH, SET_LOWER_LENGTH, SET_SYMBOL, SET_GUESS };
-// Decisions of a column. What are trees begin at a multiple of their size.
+// Numbers of the decisions of a column. A tree begins at a multiple of its size.
 enum {
     NODE_SAME = 1,
     NODE_ZERO,
@@ -51,9 +51,9 @@ enum {
     NODE_SYMBOL = 4096,
 };
 
-// Symbols of more bits are guessed as a whole before they are coded bit by bit.
+// Longer symbols are compared with guesses first, and coded bit by bit if no guess is right.
 #define CAIRN_SYMBOL_BITS_SHORT 16
-// Words that followed the same context the last time.
+// A guess is the word that followed the same context last.
 #define CAIRN_GUESSES_LOG2 10
 
 typedef struct cairn_word_coder {
@@ -62,8 +62,8 @@ typedef struct cairn_word_coder {
     uint32_t bits; // of CAIRN_COLUMN_SYMBOLS: of a word; of CAIRN_COLUMN_FLOATS: digits, 0 .. 23
 } cairn_word_coder;
 
-// A number that is not 0, as a difference modulo 2^32: how long it is, three bits after the highest
-// one by what they were before, then the others. `lower`: 0, or 1 of a lower half.
+// Codes a difference modulo 2^32 that is not 0: how many bits it has, then the three bits after the
+// highest one with counters, then the others raw. `lower`: 1 for the lower half of a word, else 0.
 CAIRN_FOR_EACH_MODE uint32_t cairn_code_delta(cairn_coder_mode mode, cairn_range_coder *coder,
     cairn_word_coder *w, const cairn_contexts *contexts, uint32_t lower, uint32_t delta,
     uint8_t *class) {
@@ -95,7 +95,7 @@ CAIRN_FOR_EACH_MODE uint32_t cairn_code_delta(cairn_coder_mode mode, cairn_range
     return value >> 1 ^ ((value & 1) != 0 ? UINT32_MAX : 0);
 }
 
-// Half a word; the class of the upper half is a context of the lower one.
+// Codes half a word. The class of the upper half is a context of the lower one.
 CAIRN_FOR_EACH_MODE uint32_t cairn_code_half(cairn_coder_mode mode, cairn_range_coder *coder,
     cairn_word_coder *w, const cairn_contexts *contexts, uint32_t lower, uint32_t half,
     uint32_t expected, uint8_t *class) {
@@ -169,7 +169,7 @@ CAIRN_FOR_EACH_MODE uint32_t cairn_code_float(cairn_coder_mode mode, cairn_range
     return out << (23 - w->bits);
 }
 
-// A word that is not its candidate, and not 0.
+// Codes a word that differs from its candidate and from 0.
 CAIRN_FOR_EACH_MODE uint32_t cairn_code_other_word(cairn_coder_mode coding,
     cairn_range_coder *coder, cairn_word_coder *w, const cairn_contexts *contexts,
     cairn_column_mode mode, uint32_t word, uint32_t expected, uint8_t *class) {
@@ -191,7 +191,8 @@ CAIRN_FOR_EACH_MODE uint32_t cairn_code_other_word(cairn_coder_mode coding,
     }
 }
 
-// A word of a column whose words are not all their candidates. `zeros`: some of these are 0.
+// Codes a word of a column in which some words differ from their candidates. `zeros`: some of these
+// words are 0.
 CAIRN_FOR_EACH_MODE uint32_t cairn_code_word(cairn_coder_mode coding, cairn_range_coder *coder,
     cairn_word_coder *w, const cairn_contexts *contexts, cairn_column_mode mode, bool zeros,
     uint32_t word, uint32_t expected, uint8_t *class) {

@@ -3,8 +3,8 @@
 
 #include "base/limits.h"
 
-// Fast is more than this, counted over some ticks, because clients answer all at once what a tick
-// sends them.
+// Datagrams arrive fast if there are more of them in a second. They are counted over several ticks,
+// because all clients answer a tick at the same time.
 static const uint64_t fast_hz = 2000;
 static const uint64_t count_ns = 50000000;
 static const uint64_t sleep_ns_max = 1000000;

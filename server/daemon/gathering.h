@@ -16,6 +16,7 @@ typedef struct cairn_gathering {
     bool fast; // whether they arrived fast when they were counted last
 } cairn_gathering;
 
-// Of a loop that is about to receive. `deadline_ns`: when something else is due. 0: not at all.
+// How long a loop that is about to receive sleeps first; 0: not at all. `deadline_ns`: when
+// something else is due.
 uint64_t cairn_gathering_sleep_ns(
     cairn_gathering *gathering, uint64_t now_ns, uint64_t deadline_ns);

@@ -32,9 +32,9 @@
 #define TELL_CLIENTS_NS UINT64_C(100000000)
 // How long to wait when the socket's send buffer is full.
 #define SEND_WAIT_NS 1000000
-// After some batches of datagrams, fewer of long ones, the loop receives and steps what is due, and
-// sleeps for a moment before the next ones: what a tick sends to a thousand clients is no burst on
-// the path, and nobody else waits until all are served.
+// After some batches of datagrams, fewer if they are long, the loop receives, steps what is due,
+// and sleeps for a moment before it sends more. So a tick does not send to a thousand clients in
+// one burst, and nothing else waits until all clients are served.
 #define SEND_BATCHES_MAX 4
 #define SEND_BYTES_MAX 65536
 #define SEND_PAUSE_NS 300000
@@ -109,12 +109,12 @@ struct cairn_uv_driver {
     cairn_uv_run run; // server NULL: not running
     uint64_t armed_ns;
     uint64_t send_again_ns; // 0: nothing waits to be sent
-    bool pauses;            // not because the socket is full
+    bool pauses;            // the rest waits for a pause, and not for a full socket
     size_t filled;          // bytes of the batches since the last pause
     cairn_uv_statistics statistics;
     uint64_t received_ns; // the time of what is being received
     cairn_gathering gathering;
-    bool arrived, hurries; // this turn began because of datagrams, and of something else
+    bool arrived, hurries; // in this turn of the loop datagrams arrived; something else is due
     // What the port was told of clients last, and when.
     uint64_t clients_told;
     uint64_t clients_told_ns;
@@ -214,10 +214,10 @@ static void send_due(cairn_uv_driver *driver) {
 }
 
 static void on_at_once(uv_idle_t *idle) {
-    (void)idle; // that it is started is enough
+    (void)idle; // a loop with a started idle handle does not wait
 }
 
-// Where it is not needed a timer is not set: that costs as much as sending several datagrams.
+// Does not set the timer again to the same time: that costs as much as sending several datagrams.
 static void arm_timer(cairn_uv_driver *driver, uint64_t deadline_ns) {
     if (deadline_ns == driver->armed_ns) {
         return;
@@ -244,7 +244,7 @@ static void on_tick(uv_poll_t *poll, int status, int events) {
     }
 }
 
-// Sleeps so long, or until work is done.
+// Sleeps for this long, or until a task is done.
 static void sleep_for(cairn_uv_driver *driver, uint64_t sleep_ns) {
     uv_mutex_lock(&driver->done_mutex);
     if (driver->done.first == NULL) {
@@ -253,7 +253,7 @@ static void sleep_for(cairn_uv_driver *driver, uint64_t sleep_ns) {
     uv_mutex_unlock(&driver->done_mutex);
 }
 
-// The first datagrams of several that arrive fast are here: sleeps until the others are.
+// If datagrams arrive fast, sleeps for a moment after the first ones, to receive more at once.
 static void gather(cairn_uv_driver *driver) {
     const uint64_t now_ns = uv_hrtime();
     const uint64_t sleep_ns =
@@ -265,7 +265,7 @@ static void gather(cairn_uv_driver *driver) {
     driver->hurries = false;
 }
 
-// While something waits to be sent the server is due at any time; a tick is late by no more.
+// Waits for what is due next. While datagrams wait to be sent, a tick is late by this wait at most.
 static void rest(cairn_uv_driver *driver) {
     const bool more = cairn_udp_port_has_more(driver->port);
     const bool waits = driver->send_again_ns != 0;
@@ -368,7 +368,7 @@ static void run_work(void *argument) {
 // The check phase of this loop iteration follows; it advances the server and sends.
 static void on_ready(uv_async_t *async) {
     cairn_uv_driver *driver = async->data;
-    driver->arrived = true; // at a thread of a socket, or it has no effect
+    driver->arrived = true; // at a thread of a socket; without datagrams it has no effect
     for (;;) {
         uv_mutex_lock(&driver->done_mutex);
         work *done = take_work(&driver->done);

@@ -8,10 +8,10 @@
 #include "bridge/snapshot.h"
 
 // Commands are stored in blocks, so that a log that grows moves none of them, however large it is.
-// A block has room for all that two players send in the ticks that are kept; memory that is not
-// written to is not taken.
+// A block has room for all that two players send in the ticks that are kept. The system provides
+// memory for the part of it that is written.
 #define BLOCK_COMMANDS_MIN 4096
-// Blocks that are given back in a tick at most, so that a log that becomes small delays no tick.
+// The most blocks that are freed in a tick, so that a log that becomes small delays no tick.
 #define BLOCKS_FREED_MAX 4
 
 typedef struct logged_tick {
@@ -126,7 +126,7 @@ static uint64_t oldest_needed(cairn_command_log *log) {
     return (log->next - before) / log->block_commands;
 }
 
-// False: memory is short.
+// Doubles the places for blocks. False: memory is short.
 static bool grow_places(cairn_command_log *log) {
     cairn_command **moved = calloc(2 * (size_t)log->block_places, sizeof *moved);
     if (moved == NULL) {
@@ -172,7 +172,7 @@ static bool find_place(cairn_command_log *log, uint32_t count, uint64_t *place) 
     return *place < block_end || add_block(log);
 }
 
-// Gives back blocks that no tick needs.
+// Frees blocks that no tick needs.
 static void free_blocks(cairn_command_log *log) {
     const uint64_t needed = oldest_needed(log);
     const uint64_t last = log->end_block - 1;
@@ -211,7 +211,7 @@ static void drop_old_ticks(cairn_command_log *log) {
     }
     const uint64_t held = log->end - log->oldest;
     if (log->keep_from == UINT64_MAX && log->tick_capacity > log->capacity) {
-        (void)move_ticks(log, log->capacity); // without memory for that it stays as it is
+        (void)move_ticks(log, log->capacity); // if memory is short, the ring stays large
     }
     if (held == log->tick_capacity && !grow_ticks(log)) {
         log->oldest += 1;

@@ -46,7 +46,7 @@ uint64_t cairn_command_log_end(const cairn_command_log *log);    // one past the
 // The full root after stepping `tick`. False when it is not held.
 bool cairn_command_log_root(const cairn_command_log *log, uint64_t tick, cairn_hash128 *out);
 
-// The commands of a tick that is held (asserted); they stay where they are while it is.
+// The commands of a tick that is held (asserted). The pointer is valid while the tick is held.
 const cairn_command *cairn_command_log_commands(
     const cairn_command_log *log, uint64_t tick, uint32_t *count);
 // How many commands such a tick has.

@@ -142,8 +142,8 @@ typedef struct merge_part {
     uint32_t found_end;
 } merge_part;
 
-// Goes forward through the found pairs from `at` to the first whose key is not below `end`, and
-// returns its index. Appends each pair that may collide at *to.
+// Walks up the found pairs from index `at`, while their keys are below `end`. Appends each pair
+// that may collide at *to. Returns the index at which the walk stopped.
 static uint32_t list_found_before(const cairn_world *world, uint32_t at, uint32_t found_end,
     uint64_t end, cairn_cached_pair **to) {
     const cairn_pair_cache *cache = world->pair_cache;
@@ -192,8 +192,8 @@ static cairn_cached_pair *merge(
     return to;
 }
 
-// The same backward: goes through the found pairs below `at` while their keys are above `end`.
-// Puts each pair that may collide in front of *to. Returns how many found pairs remain.
+// Walks down the found pairs below index `at`, while their keys are above `end`. Puts each pair
+// that may collide in front of *to. Returns how many found pairs remain.
 static uint32_t list_found_after(
     const cairn_world *world, uint32_t at, uint64_t end, cairn_cached_pair **to) {
     const cairn_pair_cache *cache = world->pair_cache;
@@ -275,8 +275,8 @@ static uint32_t found_from(const cairn_pair_cache *cache, uint32_t found_count, 
 void cairn_pair_list_merge(cairn_world *world, uint32_t found_count) {
     cairn_pair_cache *cache = world->pair_cache;
     const uint32_t count = cache->pair_count;
-    // The caller sees to it. The two parts meet where they would if no pair were dropped and each
-    // found pair were new.
+    // The caller guarantees this. The two parts meet where they would if no pair were dropped and
+    // each found pair were new.
     CAIRN_ASSERT((size_t)count + found_count <= cairn_cached_pairs_max(&world->def));
     cairn_cached_pair *begin = cache->spare;
     cairn_cached_pair *end;

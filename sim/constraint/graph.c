@@ -279,9 +279,9 @@ static cairn_graph_part place_part(cell_lanes *cells, uint32_t wide, uint32_t la
 }
 
 // Lays the cells out by owner, colour and kind; a wide constraint has edges of one cell, and the
-// last one of a cell may have empty lanes. What a worker solves is in one place: if parts of
-// several took turns in memory, processors would fetch beforehand what follows theirs, and take it
-// from those that write it.
+// last one of a cell may have empty lanes. What a worker solves is contiguous. If the parts of two
+// workers alternated in memory, each CPU would prefetch lines behind its part, and take them from
+// the CPU that writes them.
 static void lay_out_cells(graph_work *work, uint32_t lanes) {
     cairn_constraint_graph *graph = work->graph;
     const uint32_t owners = graph->owners.count;

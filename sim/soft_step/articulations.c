@@ -130,8 +130,9 @@ void cairn_articulations_move_base(const cairn_world *world, cairn_figure *figur
         figure->base_position, vec3_at(body->linear_velocity), vec3_at(body->angular_velocity));
 }
 
-// A body that the solver takes for heavier, because it is squeezed, is so in the tree. Each link is
-// marked as such, whatever touches it: the loops over bodies leave its impulses alone.
+// A body that the solver takes for heavier, because it is squeezed, is so in the tree. Marks the
+// body as a link even if nothing touches it, because loops over bodies must not apply impulses to
+// links.
 static void take_mass(const cairn_world *world, cairn_figure_link *link) {
     cairn_solver_body *body = solver_body_of(world, link);
     body->closing = 1.0f / CAIRN_CLOSING_SPEED_MAX;
@@ -348,7 +349,7 @@ static void hold_start(cairn_figure *figure) {
     }
 }
 
-// What joints of the world take for the velocity without their impulses.
+// Makes the velocities of the links those that joints of the world take as unconstrained.
 static void keep_unconstrained(cairn_world *world, const cairn_figure *figure) {
     for (uint32_t i = 0; i < figure->tree.link_count; ++i) {
         const cairn_figure_link *link = &figure->links[i];
@@ -398,7 +399,8 @@ void cairn_articulations_spread(cairn_world *world, uint32_t rank, uint32_t size
     for_batches(world, rank, size, kernel_of(world)->spread);
 }
 
-// What an impact changes is no impulse of this substep that joints would take back.
+// An impact changes the unconstrained velocity as well. Else the joints would undo the change, as
+// if it were an impulse of theirs.
 static void spread_impacts(cairn_world *world, cairn_figure *figure) {
     if (take_pushes(world, figure, false)) {
         solve(world, figure, ROUNDS, true);

@@ -193,8 +193,8 @@ INLINE void store_body(const cairn_solver_context *context, const uint32_t *offs
     }
 }
 
-// The processor takes the line from the one that has it, to write it. The instruction is there on
-// every CPU: where it does nothing it is none that fails.
+// Asks for a cache line to write it, from whichever CPU has it. Each x86-64 CPU accepts the
+// instruction. On some it does nothing.
 INLINE void fetch_to_write(const void *line) {
 #if defined(__x86_64__)
     __asm__ volatile("prefetchw %0" : : "m"(*(const char *)line));
@@ -203,7 +203,7 @@ INLINE void fetch_to_write(const void *line) {
 #endif
 }
 
-// Fetches the velocities of the bodies that impulses move.
+// Fetches the velocities of those bodies that impulses move.
 INLINE void fetch_bodies(
     const cairn_solver_context *context, const uint32_t *offsets, uint32_t moving) {
     const char *bodies = (const char *)context->bodies;

@@ -91,7 +91,7 @@ static uint32_t find_impact(
                                                       << IMPACT_NEARLY_SHIFT;
 }
 
-// The lanes of a constraint that take part in the round, once it has begun.
+// The lanes of a constraint whose contacts take part in this round.
 static uint32_t lanes_found(const cairn_solver_context *context, uint32_t constraint) {
     return context->impact_lanes[constraint] & ALL_LANES;
 }
@@ -118,7 +118,7 @@ static uint32_t lanes_met(
     return met;
 }
 
-// A bit set: the lanes of which the last round has changed a body.
+// A bit set: the lanes in which the last round has changed one of the two bodies.
 static uint32_t lanes_struck(const cairn_solver_context *context, const pair_lanes *pair) {
     uint32_t struck = 0;
     for (uint32_t i = 0; i < CAIRN_LANES; ++i) {
@@ -126,14 +126,14 @@ static uint32_t lanes_struck(const cairn_solver_context *context, const pair_lan
                           context->struck[body_at(pair->offset_b[i])] == context->impact_after;
         struck |= here ? 1u << i : 0;
     }
-    return struck;
+    return struck & pair->live;
 }
 
-// The lanes in which bodies may collide in this round. Rounds after the first one of a substep look
-// only at contacts of bodies that the last one struck, and at those whose bodies nearly collided:
-// these join an impact of one of their bodies. Other lanes of the constraint must not be looked at:
-// no result depends on which contacts are solved together.
-static uint32_t lanes_to_look_at(
+// The lanes that this round examines. The first round of a substep examines all. Each later one
+// examines contacts of which the last round struck a body, and contacts that nearly collided in the
+// last round: they join if one of their bodies collides with another one. It must not examine the
+// other lanes, because results must not depend on which contacts are solved together.
+static uint32_t examined_lanes(
     const cairn_solver_context *context, const wide_contact *wide, uint32_t last) {
     if (wide->has_restitution == 0) {
         return 0;
@@ -149,10 +149,10 @@ static void find_impacts(const cairn_solver_context *context, uint32_t begin, ui
     wide_impact *impacts = context->contact_impacts;
     for (uint32_t i = begin; i < end; ++i) {
         const wide_contact *wide = &constraints[i];
-        const uint32_t looked = lanes_to_look_at(context, wide, context->impact_lanes[i]);
-        context->impact_lanes[i] = looked == 0 ? 0
-                                               : find_impact(context, wide, &impacts[i]) &
-                                                     (looked | looked << IMPACT_NEARLY_SHIFT);
+        const uint32_t examined = examined_lanes(context, wide, context->impact_lanes[i]);
+        context->impact_lanes[i] = examined == 0 ? 0
+                                                 : find_impact(context, wide, &impacts[i]) &
+                                                       (examined | examined << IMPACT_NEARLY_SHIFT);
         const uint32_t found = lanes_found(context, i);
         if (found != 0) {
             atomic_store_explicit(context->impact_found, 1, memory_order_relaxed);
@@ -184,8 +184,8 @@ static void join_impacts(const cairn_solver_context *context, uint32_t begin, ui
     }
 }
 
-// Writes bodies that impulses move. What an impact changes is no impulse of this substep that the
-// next one would apply again.
+// Writes bodies that impulses move. An impact changes the unconstrained velocity as well. Else the
+// next substep would apply the change again, as if it were an impulse of this one.
 static void store_after_impact(const cairn_solver_context *context, const uint32_t *offsets,
     uint32_t moving, const body_lanes *before, const body_lanes *body) {
     const lanes3 dv = lanes3_sub(body->velocity, before->velocity);

@@ -326,8 +326,9 @@ static void load_links(const figure_run *run) {
     }
 }
 
-// A body that the solver takes for heavier, because it is squeezed, is so in the tree. All links
-// are marked as such, whatever touches them: the loops over bodies leave their impulses alone.
+// A body that the solver takes for heavier, because it is squeezed, is so in the tree. Marks
+// all bodies as links even if nothing touches them, because loops over bodies must not apply
+// impulses to links.
 static void take_masses(const figure_run *run) {
     const lanes one = lanes_all(1.0f);
     for (uint32_t g = 0; g < run->count; ++g) {

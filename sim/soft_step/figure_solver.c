@@ -231,7 +231,7 @@ static bool solve_pushes(const figure_run *run, figure_set *pushed, bool push_ou
     return true;
 }
 
-// `impacts`: what was pushed has the velocity that it then has without impulses, too.
+// `impacts`: the new velocities are the unconstrained ones as well.
 static void spread_pushes(
     cairn_world *world, cairn_figure_batch *batch, bool after_joints, bool push_out, bool impacts) {
     const figure_run run = run_of(world, batch);

@@ -186,8 +186,8 @@ static void find_shares(cairn_soft_step *soft_step) {
     }
 }
 
-// The mean of both velocities. What an impact changes is no impulse of this substep that the next
-// one would apply again.
+// The mean of both velocities. It changes the unconstrained velocity as well. Else the next substep
+// would apply the change again, as if it were an impulse of this one.
 static void mix_velocities(cairn_soft_step *soft_step, uint32_t count) {
     for (uint32_t i = 0; i < count; ++i) {
         const uint32_t body = soft_step->limited_bodies[i];

@@ -120,8 +120,8 @@ static bool gather_joints(cairn_world *world) {
     return changed || graph->edge_count == 0;
 }
 
-// Finds the last place, at or before the middle of the list of joints, that no moving body's joints
-// lie on both sides of.
+// Finds where the list of joints can be cut, at or before its middle, so that no moving body has
+// joints on both sides.
 static void cut_joints(cairn_soft_step *soft_step) {
     const cairn_constraint_graph *graph = &soft_step->joint_graph;
     const uint32_t moving = soft_step->moving_count;

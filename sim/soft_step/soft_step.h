@@ -92,7 +92,7 @@ struct cairn_soft_step {
     uint32_t *limited_bodies;
     _Atomic unsigned char *pushed; // see cairn_solver_context
     bool any_axes;                 // some joint has axes: it may have limits
-    uint32_t joint_cut; // edges of the joint graph before it and the others share no moving body
+    uint32_t joint_cut; // edge of the joint graph: no moving body has edges on both sides of it
     uint32_t (*hung_links)[2]; // edges of the joint graph: the inner and the outer joint
     uint32_t hung_link_count;
     uint32_t (*light_links)[2]; // those of them that are light
@@ -210,7 +210,7 @@ void cairn_articulations_prepare(cairn_world *world);
 void cairn_articulations_begin(cairn_world *world, uint32_t rank, uint32_t size);
 // After sweeps: spreads what they pushed.
 void cairn_articulations_spread(cairn_world *world, uint32_t rank, uint32_t size);
-// The same after sweeps of impacts: the velocities after them are those without impulses, too.
+// The same after sweeps of impacts. The new velocities are the unconstrained ones as well.
 void cairn_articulations_spread_impacts(cairn_world *world, uint32_t rank, uint32_t size);
 // The same after the biased sweeps. Figures in lanes may advance at once.
 void cairn_articulations_spread_biased(cairn_world *world, uint32_t rank, uint32_t size);

@@ -144,7 +144,7 @@ typedef struct cairn_solver_context {
     uint32_t impact_round; // this one
     uint32_t impact_after; // the last one of the same substep; 0: this is its first
     // Of each contact constraint, two bit sets of lanes. Bits 0 to 15: the bodies collide. Bits 16
-    // to 31: they do if one of them collides with another body.
+    // to 31: they nearly do, and take part if one of them collides with another body.
     uint32_t *impact_lanes;
     _Atomic uint32_t *met; // by solver body: the last round in which a gap of it closed
     uint32_t *struck;      // by solver body: the round that struck it last

@@ -56,11 +56,11 @@ static void meet(const worker_share *share) {
     cairn_team_meet(share->member);
 }
 
-// What a worker does with bodies of its own between two sweeps is part of a phase, which the next
-// sweep publishes. From the beginning on no other worker acts on these bodies, because all have
-// solved what they share of the sweep before; others act on them again when they have begun to
-// sweep, and wait for this one to have published. So a worker does not wait for what others do with
-// their own bodies.
+// A worker's passes over its own bodies between two sweeps are a phase, which the next sweep
+// publishes. When the phase begins, all workers have solved the shared constraints of the sweep
+// before, so no other worker acts on these bodies. Before the others act on them in the next sweep,
+// they wait until the phase is published. So no worker waits for the passes of others over bodies
+// that it does not share.
 static void begin_bodies(const worker_share *share) {
     if (!share->member->begun) {
         cairn_team_begin_phase(share->member);
@@ -94,8 +94,8 @@ static void run_shared(
     }
 }
 
-// Of the constraints of a worker's own bodies, where the second half begins. An even number before
-// it: the kernels solve two together.
+// Where the second half of the constraints of a worker's own bodies begins. The first half has an
+// even number of them, because the kernels solve two together.
 static uint32_t own_middle(const cairn_graph_part *part) {
     return part->own_begin + (((part->end - part->own_begin) / 2 + 1) & ~1u);
 }
@@ -111,12 +111,12 @@ static void run_colour(
     }
 }
 
-// A worker alone runs all parts at once. Otherwise the constraints of bodies that it shares come
-// between halves of those of its own bodies. So others have some time to finish theirs of the
-// colour before, and to send what these have changed, before this worker waits, and they need not
-// wait while it does the second half. A worker without such constraints does not wait. If no worker
-// has any, the colour is not a phase. All of a colour comes before the next one: among the
-// constraints of shared bodies are some of own ones.
+// A worker alone runs all parts at once. Otherwise it runs half of the constraints of its own
+// bodies, then those of shared bodies, then the other half. During the first half the others can
+// finish the colour before, and during the second half they need not wait for this worker. A worker
+// without constraints of shared bodies does not wait. If no worker has any, the colour is not a
+// phase. A worker finishes a colour before it begins the next one, because constraints of shared
+// bodies also act on bodies of its own.
 static void solve_colour(
     const worker_share *share, constraint_set set, cairn_constraint_stage stage, uint32_t colour) {
     const cairn_constraint_graph *graph = set.graph;
@@ -201,7 +201,7 @@ static void integrate_velocities(const worker_share *share, bool first) {
     const cairn_soft_step *soft_step = share->world->soft_step;
     const cairn_body_passes *bodies = soft_step->wide_kernel.bodies;
     if (first) {
-        meet(share); // all workers have prepared their constraints, and read bodies for that
+        meet(share); // preparing constraints reads bodies: all workers must be done with it
     }
     for_moving_bodies(
         share, first ? bodies->integrate_velocities_first : bodies->integrate_velocities);
@@ -219,8 +219,8 @@ static void begin_gyroscopic(const worker_share *share, bool links) {
     }
 }
 
-// Bodies that move and that impulses do not: constraints of all workers may read them. The one
-// before them stands for those that do not move.
+// Moves kinematic bodies, which constraints of all workers may read. The solver body before them
+// stands for all bodies that do not move.
 static void integrate_kinematic(const worker_share *share) {
     const cairn_soft_step *soft_step = share->world->soft_step;
     const uint32_t begin = soft_step->moving_count + 1;
@@ -375,8 +375,8 @@ static void solve_impacts(const worker_share *share) {
     }
 }
 
-// Sweeps of contacts and of joints share different bodies: what others share in the one, a worker
-// may have to itself in the other. So there is a phase between the two.
+// Sweeps of contacts and of joints share different bodies: a body that is shared in the one may be
+// a worker's own in the other. So there is a phase between the two.
 static void sweep_joints_after_contacts(const worker_share *share, constraint_set joints) {
     if (joints.graph->edge_count > 0) {
         begin_bodies(share);

@@ -344,7 +344,7 @@ void cairn_team_publish_phase(cairn_team_member *member) {
 
 void cairn_team_meet(cairn_team_member *member) {
     if (member->size > 1) {
-        member->phase += 1; // ends one that is begun, too
+        member->phase += 1; // also ends a phase that was begun
         cairn_team_publish_phase(member);
         await_phase(member, member->phase);
     }

@@ -30,7 +30,7 @@ typedef struct cairn_team_member {
     uint32_t rank;  // 0: the main thread
     uint32_t size;  // members
     uint32_t phase; // the last one that this member has begun
-    bool begun;     // it has not published it; of a member alone always false
+    bool begun;     // it is not published yet; always false in a team of one
 } cairn_team_member;
 typedef void cairn_team_task(void *context, cairn_team_member *member);
 

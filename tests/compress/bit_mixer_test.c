@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A mixer learns which of its contexts foresees decisions, and decoders learn the same.
+// A mixer learns which of its contexts predicts decisions, and decoders learn the same.
 #include "tests/kit/test.h"
 
 #include <stdlib.h>

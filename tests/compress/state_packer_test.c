@@ -103,7 +103,7 @@ TEST("rotations and steps of the grid are foreseen as the simulation makes them"
     }
 }
 
-// As sim/soft_step stores it.
+// The friction is rounded as in sim/soft_step.
 TEST("friction across a face is foreseen to within two steps from two of its components") {
     cairn_random random = cairn_random_of(7);
     uint32_t irregular = 0;
@@ -145,8 +145,8 @@ TEST("friction across a face is foreseen to within two steps from two of its com
         const cairn_friction_frame frame = cairn_friction_frame_of(friction, normal);
         assert_true(frame.has_normal && frame.step > 0.0f);
         const uint32_t last = frame.order[2];
-        // If adding the friction leaves the power of two in which 64 sums lie, there are digits
-        // more.
+        // The stored friction has more digits if 64 sums plus the friction lie below the power of
+        // two that 64 sums have reached.
         bool regular = true;
         for (uint32_t k = 0; k < 3; ++k) {
             const int32_t steps = cairn_friction_steps(&frame, words[k]);
@@ -186,7 +186,7 @@ TEST("a reference pose of a step before is foreseen from the velocity") {
     assert_true(cairn_state_words_open(&words, sizeof bytes));
     cairn_word_source from = {.kind = CAIRN_SOURCE_ROTATION, .key_b = 4, .step = float_bits(step)};
     const uint32_t expected = cairn_word_candidate(&words, 1, 0, &from, 0);
-    // Of 16 bits each, to within two.
+    // Components of 16 bits agree to within two.
     const int32_t upper = (int32_t)(expected >> 16) - (int32_t)(reference.words[0] >> 16);
     const int32_t lower = (int32_t)(expected & 0xffff) - (int32_t)(reference.words[0] & 0xffff);
     assert_in_range(upper + 2, 0, 4);
@@ -347,7 +347,7 @@ TEST("friction is coded where a contact has it, and nowhere else") {
             const size_t size = 4 + cairn_range_finish(&coder);
             const bool unpacked = cairn_state_unpack(packed, size + 64, out, 4 * words);
             assert_true(!unpacked || (before >= 19 && before + 2 < words));
-            // What follows the friction is anything, so only the last column tells.
+            // Columns after the friction have arbitrary bytes, which may be refused as well.
             assert_true(unpacked || before < 19 || before + 3 != words);
         }
     }

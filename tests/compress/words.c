@@ -75,7 +75,7 @@ static void write_poses(cairn_writer *writer, cairn_random *random, body bodies[
     }
 }
 
-// Friction along the other two axes of a body that has its face there, as the solver stores it.
+// Friction along two axes of a body whose third axis is the normal, as the solver stores it.
 static cairn_vec3 friction_on(
     cairn_random *random, cairn_packed_rotation rotation, uint32_t axis, float normal_impulse) {
     const cairn_quat q = packed_rotation_unpack(rotation);

@@ -222,11 +222,11 @@ static uint32_t right_twins(const scene *s, figure beside) {
     return right;
 }
 
-// Up to 1.5 m/s the body moves by less than a twentieth of its half width in a tick: one of its
-// shapes must not come within the contact margin a tick earlier than the other. In every other
-// phase a tick begins when both are at that distance, but for rounding, which is 4 to 15 um where
-// the last phases are. There the oblique wall is not quite across the way of the bodies: each is
-// 4.9 um farther from it than the one before.
+// Up to 1.5 m/s the body moves by less than a twentieth of its half width in a tick. Neither of its
+// shapes may come within the contact margin a tick before the other. In every other phase a tick
+// begins when both are at that distance, within a rounding error of 4 to 15 um in the last phases.
+// The oblique wall is not exactly perpendicular to the motion: each body is 4.9 um farther from it
+// than the one before.
 TEST("a body of two shapes that land at once bounces without a turn in every phase") {
     static const figure pairs[][2] = {{BOX, BOX}, {BALL, BALL}, {BALL, BOX}, {CAPSULE, HULL}};
     static const float speeds[] = {1.0f, 1.1f, 1.2f, 1.4f, 2.0f, 5.0f, 10.0f, 20.0f, 50.0f};

@@ -162,8 +162,8 @@ TEST("a tower of cubes that grow by seven tenths stands on the smallest") {
     expect_standing(&b, 0.02f);
 }
 
-// The momentum of a ball of 1000 kg and of 125 cubes of 1 kg, 2 s after the ball began to fly at
-// them in zero gravity, as a fraction of what it was.
+// A ball of 1000 kg flies at 125 cubes of 1 kg in zero gravity. Returns which fraction of the
+// momentum is left after 2 s.
 static float momentum_left(float speed, float distance) {
     cairn_world_def def = cairn_world_def_default();
     def.gravity = vec3_zero();
@@ -191,8 +191,8 @@ static float momentum_left(float speed, float distance) {
     return momentum / (1000.0f * speed);
 }
 
-// What accelerates a body is no load on it: the cubes take the momentum that the ball loses,
-// whether they touch each other before or not.
+// An impulse that accelerates a body is not a load on it. The cubes take the momentum that the ball
+// loses, whether they touch each other at first or not.
 TEST("momentum stays when a ball of a thousand times their mass drives cubes before it") {
     static const float speeds[] = {2.0f, 8.0f, 32.0f};
     for (int i = 0; i < 3; ++i) {

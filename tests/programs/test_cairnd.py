@@ -223,7 +223,7 @@ def test_a_socket_with_an_error_is_received_from(kit, folder):
     """libuv stops the handle of a descriptor that has an error."""
     # A port that the system chose would be lost with the error.
     server = kit.serve("--listen", f"127.0.0.1:{free_port('127.0.0.1')}", scene="probe.json")
-    # The server may find an error when it receives or sends, before libuv does: that one stops nothing.
+    # An error that the server gets when it receives or sends does not stop the handle. So there are several errors.
     for _ in range(10):
         aborted = subprocess.run(["ss", "-K", "-u", "-a", "src", server.address], capture_output=True, text=True)
         if server.address not in aborted.stdout:

@@ -4,7 +4,7 @@
 #include "tests/sim/world_kit.h"
 
 #include "sim/state/world.h"
-#include "workers/pool.h"
+#include "tests/sim/pool_kit.h"
 
 #define BODIES 160
 
@@ -32,13 +32,8 @@ TEST("the methods for wide machines have the same bits with any number of thread
         assert_true(alone->state.settings->contact_count > 2 * BODIES);
         for (size_t i = 0; i < sizeof workers / sizeof workers[0]; ++i) {
             SCOPED(cairn_world) *shared = heap_of(solver);
-            cairn_pool *pool = NULL;
-            EXPECT_OK(cairn_pool_create(workers[i], &pool));
-            cairn_pool_share_always(pool);
-            const cairn_parallel parallel = {.workers = workers[i],
-                .run = cairn_pool_parallel,
-                .wait = cairn_pool_wait,
-                .context = pool};
+            cairn_pool *pool = kit_pool(workers[i]);
+            const cairn_parallel parallel = kit_parallel_of(pool);
             EXPECT_OK(cairn_world_set_parallel(shared, &parallel));
             kit_run(shared, 3);
             const bool equal = kit_equal(alone, shared);

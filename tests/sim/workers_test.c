@@ -4,10 +4,7 @@
 #include "tests/sim/articulation_kit.h"
 
 #include "sim/collide/cached_pairs.h"
-#include "sim/state/hash_cache.h"
-#include "workers/pool.h"
-
-SCOPE_POINTER_ENDS(cairn_pool, cairn_pool_destroy)
+#include "tests/sim/pool_kit.h"
 
 #define CARS 40u
 #define CHAINS 12u
@@ -72,13 +69,18 @@ static void add_chain(cairn_world *world, cairn_body_id ground, cairn_vec3 at) {
     }
 }
 
-static cairn_world *world_of_joints(void) {
+// A world with room for so many bodies, shapes and joints, and eight times as many contacts.
+static cairn_world *world_for(uint32_t bodies) {
     cairn_world_def def = cairn_world_def_default();
-    def.body_capacity = 1024;
-    def.shape_capacity = 1024;
-    def.joint_capacity = 1024;
-    def.contact_capacity = 8192;
-    cairn_world *world = kit_world(&def);
+    def.body_capacity = bodies;
+    def.shape_capacity = bodies;
+    def.joint_capacity = bodies;
+    def.contact_capacity = 8 * bodies;
+    return kit_world(&def);
+}
+
+static cairn_world *world_of_joints(void) {
+    cairn_world *world = world_for(1024);
     cairn_body_def body = cairn_body_def_default();
     cairn_shape_def slab = cairn_shape_def_default();
     body.kind = CAIRN_BODY_STATIC;
@@ -109,12 +111,7 @@ static cairn_world *world_of_joints(void) {
 
 // Humanoids that stand, fall on each other and hold each other, under boxes.
 static cairn_world *world_of_figures(void) {
-    cairn_world_def def = cairn_world_def_default();
-    def.body_capacity = 512;
-    def.shape_capacity = 512;
-    def.joint_capacity = 512;
-    def.contact_capacity = 4096;
-    cairn_world *world = kit_world(&def);
+    cairn_world *world = world_for(512);
     cairn_joint_def rope = cairn_joint_def_default();
     rope.kind = CAIRN_JOINT_DISTANCE;
     rope.length = 0.8f;
@@ -134,12 +131,9 @@ static cairn_world *world_of_figures(void) {
 
 // Equal cubes side by side, with so many contacts that two threads build the graph.
 static cairn_world *world_of_cubes(void) {
-    cairn_world_def def = cairn_world_def_default();
-    def.body_capacity = 1024;
-    def.shape_capacity = 1024;
-    def.contact_capacity = 8192;
-    cairn_world *world = kit_world(&def);
-    // Aside, and the first of all shapes: nothing has a pair with it until a cube comes near.
+    cairn_world *world = world_for(1024);
+    // This box is the first of all shapes. It lies aside: nothing has a pair with it until a cube
+    // comes near.
     cairn_body_def aside = cairn_body_def_default();
     const cairn_shape_def box = cairn_shape_def_default();
     aside.kind = CAIRN_BODY_STATIC;
@@ -154,15 +148,10 @@ static cairn_world *world_of_cubes(void) {
     return world;
 }
 
-// Boxes, two and two on a hinge or a ball joint, on a platform that turns and drives. The first
-// ones hang on joints with the platform.
+// Pairs of boxes on hinges and ball joints ride on a platform that moves and turns. Ropes connect
+// the first ones with the platform.
 static cairn_world *world_on_platform(bool bounces) {
-    cairn_world_def def = cairn_world_def_default();
-    def.body_capacity = 512;
-    def.shape_capacity = 512;
-    def.joint_capacity = 512;
-    def.contact_capacity = 4096;
-    cairn_world *world = kit_world(&def);
+    cairn_world *world = world_for(512);
     (void)kit_ground(world);
     cairn_body_def platform = cairn_body_def_default();
     cairn_shape_def shape = cairn_shape_def_default();
@@ -210,7 +199,7 @@ static cairn_world *world_of_bouncing_passengers(void) {
     return world_on_platform(true);
 }
 
-// A world steps alone once; then one pool after the other steps a fork of its beginning.
+// A world steps alone once. Then pools of two to five workers step forks of its beginning.
 static void expect_no_difference(cairn_world *build(void), int steps) {
     SCOPED(cairn_world) *alone = build();
     SCOPED(cairn_world) *begin = kit_fork(alone);
@@ -221,23 +210,7 @@ static void expect_no_difference(cairn_world *build(void), int steps) {
         expected[step] = kit_hash(alone);
     }
     for (uint32_t workers = 2; workers <= 5; ++workers) {
-        SCOPED(cairn_world) *shared = kit_fork(begin);
-        SCOPED(cairn_pool) *pool = NULL;
-        EXPECT_OK(cairn_pool_create(workers, &pool));
-        cairn_pool_share_always(pool);
-        const cairn_parallel parallel = {.context = pool,
-            .workers = workers,
-            .run = cairn_pool_parallel,
-            .wait = cairn_pool_wait};
-        EXPECT_OK(cairn_world_set_parallel(shared, &parallel));
-        for (int step = 0; step < steps; ++step) {
-            cairn_world_step(shared, NULL, 0);
-            if (!cairn_hash_equal(expected[step], kit_hash(shared))) {
-                fail_msg("%u workers: step %d differs", (unsigned)workers, step);
-            }
-        }
-        // Workers have marked everything that they wrote.
-        assert_true(cairn_hash_equal(kit_hash(shared), cairn_world_hash_fresh(shared).full));
+        kit_expect_steps(begin, expected, steps, 0, workers);
     }
 }
 
@@ -268,11 +241,8 @@ TEST("two workers merge the list of pairs that one merges, each a half of it") {
         EXPECT_OK(cairn_body_apply_impulse_at_centre(alone, cube, vec3(0.0f, -9000.0f, 700.0f)));
     }
     SCOPED(cairn_world) *shared = kit_fork(alone);
-    SCOPED(cairn_pool) *pool = NULL;
-    EXPECT_OK(cairn_pool_create(2, &pool));
-    cairn_pool_share_always(pool);
-    const cairn_parallel parallel = {
-        .context = pool, .workers = 2, .run = cairn_pool_parallel, .wait = cairn_pool_wait};
+    SCOPED(cairn_pool) *pool = kit_pool(2);
+    const cairn_parallel parallel = kit_parallel_of(pool);
     EXPECT_OK(cairn_world_set_parallel(shared, &parallel));
     // A cube falls on the static one: their pair is new and comes before all others.
     const cairn_pose aside = {.position = vec3(-9.0f, 3.0f, -9.0f), .rotation = quat_identity()};

@@ -115,8 +115,8 @@ TEST("a client joins a room of 2,000 bodies within two round trips and the trans
     } rows[] = {
         {"a field at rest", FIELD, 120, 40000},
         {"columns of ten at rest", COLUMNS, 60, 9500},
-        // Digits of impulses, velocities and poses of bodies that push each other are noise:
-        // beyond 150 kB.
+        // The digits of impulses, velocities and poses of bodies that push each other cannot be
+        // predicted, so this state is larger than 150 kB.
         {"a heap in motion", HEAP, 150, 202000},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; ++i) {

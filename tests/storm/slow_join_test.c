@@ -192,8 +192,8 @@ static uint64_t run_until_refused(rig *r, uint32_t client, uint64_t patience_s, 
     return (rig_server_now_ns(r) - from_ns) / SECOND;
 }
 
-// One state was sent, the reason is named, the world is shown, and the log is small again: of two
-// blocks of commands instead of one, as the second player sends some as well.
+// One state was sent, the reason is named, the world is shown, and the log is small again. It may
+// have two blocks of commands instead of one, because the second player sends commands, too.
 static void expect_refused(rig *r, uint32_t client, const char *reason, size_t before) {
     (void)run_until_playing(r, client, 240);
     expect_playing(r, client);
